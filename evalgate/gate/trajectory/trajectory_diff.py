@@ -11,6 +11,7 @@ from msgspec import UNSET, UnsetType
 from evalgate.measures.redaction.redact import redact_value
 from evalgate.measures.sequences.differences import align_messages, diff_texts, excerpt_texts, find_differences
 from evalgate.measures.sequences.trajectory_metrics import OrderedCall, json_key
+from evalgate.measures.text.tool_words import change_something
 from evalgate.measures.values.compact import Compactor
 from evalgate.measures.values.json_values import show
 from evalgate.measures.values.outputs import to_text
@@ -54,7 +55,16 @@ def trajectory_from_trace(trace: Trace) -> Trajectory:
         trace.status,
         cutter.cut_text(error["message"] or error["type"] or "", MAX_ANSWER) if error else None,
         max(0, len(calls) - MOST_CALLS),
+        _reads_only(trace, calls),
     )
+
+
+def _reads_only(trace: Trace, calls: Sequence[ToolCall]) -> bool:
+    """Whether it is sure that neither the agent nor a user's simulator changed anything; not if no tool is known."""
+    if "calls" in trace.gaps or trace.state is not None or not (trace.tool_calls or trace.tool_definitions):
+        return False
+    users = (call["name"] for call in trace.tool_calls if call["requestor"] != "assistant")
+    return not change_something({*users, *(call["name"] for call in calls)}, trace.tool_definitions)
 
 
 class _Cutter:
@@ -147,6 +157,7 @@ def diff_trajectories(baseline: Trajectory, current: Trajectory, baseline_trial:
         figures=(),
         status=_sides_if_different(baseline.status, current.status),
         error=_sides_if_different(baseline.error, current.error),
+        reads_only=baseline.reads_only and current.reads_only,
     )
 
 

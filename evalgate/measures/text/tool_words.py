@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 MAX_LENGTH = 200
 """Characters of a name that are looked at."""
@@ -122,6 +122,15 @@ def changes_something(tool: str, definitions: Iterable[dict[str, Any]] = ()) -> 
     """
     hint = _find_read_only_hint(tool, definitions)
     return _has_changing_name(tool) if hint is None else not hint
+
+
+def change_something(tools: Iterable[str], definitions: Sequence[dict[str, Any]] = ()) -> bool:
+    """Whether a call of any of the tools may change something.
+
+    >>> change_something(["get_order", "refund"]), change_something(["get_order"]), change_something([])
+    (True, False, False)
+    """
+    return any(changes_something(each, definitions) for each in tools)
 
 
 def may_harm(tool: str, definitions: Iterable[dict[str, Any]] = ()) -> bool:

@@ -56,7 +56,10 @@ class TrajectoryTurn(Struct):
 
 
 class Trajectory(Struct):
-    """What an agent did in one trace, as far as a diff needs it. `left_out` counts omitted calls."""
+    """What an agent did in one trace, as far as a diff needs it. `left_out` counts omitted calls.
+
+    `reads_only`: all calls are recorded, there are tools, and by their names and hints no call changes anything.
+    """
 
     calls: list[TrajectoryCall]
     turns: dict[int, TrajectoryTurn]
@@ -64,6 +67,7 @@ class Trajectory(Struct):
     status: str
     error: str | None
     left_out: int = 0
+    reads_only: bool = False
 
 
 class TextPair(Struct, frozen=True, rename=SIDES):
@@ -129,7 +133,8 @@ class TrajectoryDiff(Struct, kw_only=True, rename={"utterances": "said"}, omit_d
     """The diff of a trial of this run and one of the baseline: calls, texts and figures.
 
     `first` is None if nothing differs, `response` is empty if the final answers are equal; `status` and `error` are
-    set if they differ. `steps_left` counts omitted steps.
+    set if they differ. `steps_left` counts omitted steps. `reads_only` is there and true if no call of either trial
+    changes anything, as far as the names and hints of the tools say.
     """
 
     trial_before: int
@@ -142,3 +147,4 @@ class TrajectoryDiff(Struct, kw_only=True, rename={"utterances": "said"}, omit_d
     figures: Sequence[FigureDelta]
     status: TextPair | UnsetType = UNSET
     error: TextPair | UnsetType = UNSET
+    reads_only: bool = False

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict, get_args
 
 from msgspec import Struct, field
 
-from evalgate.models.trace.actors import is_helper
+from evalgate.models.trace.actors import ROOT, is_helper
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -380,7 +380,11 @@ class Trace(Struct):
     @property
     def agent_calls(self) -> list[ToolCall]:
         """The agent's own calls, without those of a user simulator and those that only give a structure."""
-        return [call for call in self.tool_calls if call["requestor"] == "assistant" and not is_helper(call["actor"])]
+        return [
+            call
+            for call in self.tool_calls
+            if call["requestor"] == "assistant" and (call["actor"] == ROOT or not is_helper(call["actor"]))
+        ]
 
     @property
     def helper_calls(self) -> list[ToolCall]:

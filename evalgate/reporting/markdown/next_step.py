@@ -14,6 +14,7 @@ from evalgate.reporting.text.escaping import escape_span
 from evalgate.reporting.text.ruling_lines import OUTAGE, REMOVALS
 from evalgate.reporting.text.scenario_sections import (
     RULE_OF_ALL,
+    breaks_by_answer,
     count_passed,
     describe_pass_rule,
     is_crash,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from evalgate.reporting.text.scenario_sections import ScenarioSections
 
 INTENDED = "If this is intended:"
+_DECIDE = "Decide which answer is right. If the old one: fix the agent and record again. If the new one:"
 _ASK_FOR_MODEL = ", or the model, by which it is priced"
 
 
@@ -120,6 +122,8 @@ def _describe_repair(scenarios: ScenarioSections, *, merges: bool) -> str:
         return INTENDED
     if all(map(_is_new, failures)):
         return f"Fix the agent or the scenario and record again. To {'merge' if merges else 'accept'} it as it is:"
+    if all(map(breaks_by_answer, failures)):
+        return _DECIDE
     return f"Fix the agent and record again. {'To merge before that:' if _are_crashes(scenarios) else INTENDED}"
 
 

@@ -53,7 +53,13 @@ from evalgate.reporting.text.scenario_sections import (
     find_request,
 )
 from evalgate.reporting.text.sentences import escape_sentence, escape_sentence_cell
-from evalgate.reporting.text.trajectory_lines import DiffLine, extract_side, merge_equal_lines, summarize_calls
+from evalgate.reporting.text.trajectory_lines import (
+    DiffLine,
+    describe_reading,
+    extract_side,
+    merge_equal_lines,
+    summarize_calls,
+)
 from evalgate.reporting.text.wording import pluralize
 
 if TYPE_CHECKING:
@@ -453,7 +459,8 @@ def _format_calls_and_answer(found: TrajectoryDiff) -> str:
         return _format_block("Tool calls and final answer", [*lines, GAP, *answer]) if answer else _format_calls(lines)
     same = _name_same_calls([step.name for step in steps], len(steps) + found.steps_left)
     if answer:
-        return _format_block("Final answer", answer, f" (after the same {same})" if same else "")
+        notes = "; ".join(filter(None, [same and f"after the same {same}", describe_reading(found)]))
+        return _format_block("Final answer", answer, f" ({notes})" if notes else "")
     return f"The same {same} as in the baseline, with the same arguments." if same else ""
 
 

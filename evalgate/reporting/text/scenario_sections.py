@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from msgspec import Struct, field
 
+from evalgate.evaluators.core.registry import BUILT_IN_TYPES
 from evalgate.measures.text.plain_text import mark_part
 from evalgate.models.comparison.comparison import (
     IMPROVEMENTS,
@@ -21,6 +22,7 @@ from evalgate.models.run.golden import is_unjudged_dimension
 from evalgate.models.run.run import FAILED_OUTCOMES, HARD_FAILS, HOLDS_NOT, NOT_EVALUATED, RUN_FAILED, UNWANTED
 from evalgate.models.run.trials import TrialDocs
 from evalgate.reporting.text.ruling_lines import find_approved_keys
+from evalgate.reporting.text.trajectory_lines import are_calls_same
 from evalgate.reporting.text.wording import MOST_READ, join_words, list_reasons
 
 if TYPE_CHECKING:
@@ -418,6 +420,28 @@ def _name_bare_reason(check: FailedCheck) -> str:
 def is_crash(scenario: ScenarioDoc) -> bool:
     """Whether a scenario failed first by how its runs ended, which no check of the suite says."""
     return any(each.first.type == RUN_FAILED for each in find_failed_checks(scenario)[:1])
+
+
+_TEXT_CHECKS = frozenset({"outputs", "similarity", "texts"})
+"""Modules of the checks of a text, by default of the final answer."""
+_OF_ANSWER = re.compile(f"(?:{UNWANTED}: |{HOLDS_NOT})?(?:expected )?(?:the )?answer\\b")
+"""Begins the reason of a check that read the answer."""
+
+
+def reads_answer(check: AssertionDoc) -> bool:
+    """Whether a check surely read the final answer and nothing else."""
+    return BUILT_IN_TYPES.get(check.type) in _TEXT_CHECKS and _OF_ANSWER.match(check.reason) is not None
+
+
+def breaks_by_answer(scenario: ScenarioDoc) -> bool:
+    """Whether it passed, and only checks of its answer fail now, after the same calls: either answer may be right."""
+    change = scenario["change"]
+    diff = change.get("behaviour") if change else None
+    if change is None or diff is None or change["previous_verdict"] != "PASS":
+        return False
+    failed = [each.first for each in find_failed_checks(scenario)]
+    is_of_answer = bool(failed) and all(each.outcome == "failed" and reads_answer(each) for each in failed)
+    return is_of_answer and bool(diff.response) and are_calls_same(diff)
 
 
 def describe_share(scenario: ScenarioDoc) -> str:

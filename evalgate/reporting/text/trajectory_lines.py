@@ -80,13 +80,27 @@ def name_status(status: str) -> str:
     return {"unknown": "returned", "missing": "no result"}.get(status, status)
 
 
+def describe_reading(trajectory_diff: TrajectoryDiff) -> str:
+    """That neither side changed anything by a call, whatever its answer says; empty if that is not sure."""
+    if not trajectory_diff.reads_only:
+        return ""
+    return "no call changes anything" if trajectory_diff.steps else "no tool was called"
+
+
+def are_calls_same(trajectory_diff: TrajectoryDiff) -> bool:
+    """Whether both sides make the same calls, with the same arguments and ends."""
+    return all(map(_is_unchanged, trajectory_diff.steps))
+
+
 def describe_divergence(trajectory_diff: TrajectoryDiff) -> str:
     """Describes the first divergence, e.g. `call 2 in turn 1`; empty if both sides agree."""
     first = trajectory_diff.first
     if first is None:
         return ""
     if first.kind != "calls":
-        return _DIVERGENCE_WORDS.get(first.kind, "a change in turn {}").format(first.turn)
+        where = _DIVERGENCE_WORDS.get(first.kind, "a change in turn {}").format(first.turn)
+        reading = describe_reading(trajectory_diff) if first.kind == "answer" else ""
+        return f"{where} ({reading})" if reading else where
     if first.current is None:
         now = find_moved_calls(trajectory_diff.steps).get(first.baseline or 0)
         end = "is missing" if now is None else f"is call {now} now"

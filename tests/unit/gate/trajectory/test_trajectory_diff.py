@@ -201,3 +201,24 @@ def test_calls_of_several_or_unknown_messages_keep_their_order():
     assert diff_traces(make_trace([LOOK, PAY]), make_trace([PAY, LOOK])).first is not None
     unknown = (make_trace(in_one_message(*calls, step=0)) for calls in ((LOOK, PAY), (PAY, LOOK)))
     assert diff_traces(*unknown).first is not None
+
+
+READ = {"name": "peek", "annotations": {"readOnlyHint": True}}
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "is_sure"),
+    [
+        (make_trace([LOOK]), make_trace([LOOK]), True),
+        (make_trace(["peek"], tool_definitions=[READ]), make_trace([LOOK]), True),
+        (make_trace([], tool_definitions=[READ]), make_trace([LOOK]), True),
+        (make_trace([LOOK]), make_trace([LOOK, PAY]), False),
+        (make_trace([LOOK, PAY]), make_trace([LOOK]), False),
+        (make_trace(["peek"]), make_trace([LOOK]), False),
+        (make_trace([]), make_trace([]), False),  # nothing says that there are tools
+        (make_trace([LOOK], gaps={"calls": "cut"}), make_trace([LOOK]), False),
+        (make_trace([LOOK, make_call("pay", requestor="user", index=1)]), make_trace([LOOK]), False),
+    ],
+)
+def test_that_no_call_changes_anything_is_said_only_if_it_is_sure(before, now, is_sure):
+    assert diff_traces(before, now).reads_only is is_sure

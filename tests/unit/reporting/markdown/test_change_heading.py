@@ -5,17 +5,21 @@ from __future__ import annotations
 import re
 
 import pytest
+from builders import make_trace
 from msgspec.structs import replace
 from results_builder import a_baseline, a_change, a_reason, a_scenario, a_suite, a_trial, an_assertion, results
 
+from evalgate.gate.trajectory.trajectory_diff import diff_trajectories, trajectory_from_trace
 from evalgate.measures.text.plain_text import MARK
 from evalgate.models.comparison.behaviour import BehaviourDifference
 from evalgate.models.comparison.comparison import NO_MODEL, NO_PRICE, NO_USAGE
+from evalgate.models.comparison.trajectory import TrajectoryDiff
 from evalgate.models.run.run import RUN_FAILED
 from evalgate.models.run.trial_doc import LocationDoc
 from evalgate.reporting.markdown.heading import ATTENTION, PASSED, build_heading
 from evalgate.reporting.markdown.links import RunPages
 from evalgate.reporting.markdown.render import render_comment, render_summary
+from evalgate.reporting.results.clean_values import clean_record
 from evalgate.reporting.text.behaviour_lines import describe_first_act
 from evalgate.reporting.text.escaping import escape_span
 
@@ -762,6 +766,53 @@ CRASH = document(
 def test_the_next_step_stands_above_what_is_folded(found, advice):
     comment = render_comment(found, key="k")
     assert 0 < comment.find(advice) < (comment.find("<details><summary>") % len(comment))
+
+
+def broke_by(checks=None, before=(["look_up"], "It is cancelled."), now=(["look_up"], "I can't do that.")):
+    """A scenario that broke, with the recordings of both sides."""
+    sides = (trajectory_from_trace(make_trace(*each)) for each in (before, now))
+    found = clean_record(diff_trajectories(*sides, 0, 0), TrajectoryDiff)
+    change = a_change("broken", previous_verdict="PASS", behaviour=found)
+    trial = a_trial(0, "failed", assertions=[OF_ANSWER] if checks is None else checks)
+    return document(a_scenario("a", "FAIL", change, trials=[trial]), verdict="fail", blocking="a")
+
+
+OF_ANSWER = an_assertion(
+    "said",
+    "failed",
+    type="output_contains",
+    reason='expected the answer to contain "cancelled", got "I can\'t do that."',
+)
+UNWANTED_ANSWER = an_assertion("said", "failed", type="contains", reason='must not hold, but does: answer contains "x"')
+OF_RESULT = an_assertion("said", "failed", type="output_contains", reason="expected the result of `f` to contain 1")
+OF_CALL = an_assertion("called", "failed", type="tool_called", reason="refund must be called")
+DECIDE = (
+    "\nDecide which answer is right. If the old one: fix the agent and record again. If the new one: change the suite"
+)
+
+
+@pytest.mark.parametrize("checks", [[OF_ANSWER], [UNWANTED_ANSWER], [OF_ANSWER, UNWANTED_ANSWER, an_assertion("ok")]])
+def test_of_two_answers_after_the_same_calls_either_may_be_right(checks):
+    assert DECIDE in render_comment(broke_by(checks), key="k")
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        broke_by([OF_ANSWER, OF_CALL]),
+        broke_by([OF_RESULT]),
+        broke_by([an_assertion("said", "failed", type="any", reason="the answer is wrong")]),
+        broke_by([OF_ANSWER, an_assertion("lost", "not_evaluable", type="contains", reason="the answer is missing")]),
+        broke_by(now=(["look_up", "cancel"], "I can't do that.")),
+        broke_by(now=([("look_up", {"id": 2})], "I can't do that.")),
+        broke_by(now=(["look_up"], "It is cancelled.")),
+        document(moved("a", "broken", "FAIL"), verdict="fail", blocking="a"),
+    ],
+)
+def test_what_another_call_or_check_shows_is_a_fault_of_the_agent(found):
+    comment = render_comment(found, key="k")
+    assert "\nFix the agent and record again. If this is intended:" in comment
+    assert "Decide which" not in comment
 
 
 @pytest.mark.parametrize("found", [document(same("a")), document(known("a"), approvals=approve("a"))])

@@ -109,6 +109,27 @@ def test_of_traces_with_the_same_calls_the_answers_are_shown():
     ]
 
 
+@pytest.mark.parametrize(
+    ("calls", "note"),
+    [
+        (["look_up"], "after the same call of ` look_up `; no call changes anything"),
+        (["look_up", "get_order"], "after the same 2 tool calls; no call changes anything"),
+        (["look_up", "cancel_order"], "after the same 2 tool calls"),
+    ],
+)
+def test_answers_are_shown_with_what_the_calls_before_them_can_have_changed(calls, note):
+    text = diff_of_traces(make_trace(calls, "It is cancelled."), make_trace(calls, "I can't do that."))
+    assert text.startswith(f"Final answer, in the baseline (\u2212) and now (+) ({note}):\n")
+
+
+def test_answers_of_an_agent_that_called_none_of_its_tools_say_so():
+    tools = [{"name": "cancel_order"}]
+    before, now = (make_trace([], text, tool_definitions=tools) for text in ("It is cancelled.", "I can't do that."))
+    assert diff_of_traces(before, now).startswith(
+        "Final answer, in the baseline (\u2212) and now (+) (no tool was called):\n"
+    )
+
+
 def test_changed_calls_and_a_changed_answer_are_one_block():
     text = diff_of_traces(make_trace(["a"], "Yes."), make_trace(["b"], "No."))
     assert text == (
