@@ -20,6 +20,7 @@ RECORDS = {
     "failure": view.Failure,
     "check": view.CheckRow,
     "scenario": view.ScenarioRow,
+    "example": view.Example,
     "sum": view.StatisticsRow,
     "lost": view.CostlyAssertionRow,
     "dimension": view.DimensionRow,

@@ -108,7 +108,9 @@ class SuiteEvaluation:
             scenario, id_ = claim = self._matcher.make_claim(place, scenario_id)
             trajectory = candidates[chosen].trajectory
             if trajectory is not None and self._worst_trials is not None:
-                self._worst_trials.add(ScenarioKey(self._suite.name, id_, claim.variant), trial, trajectory)
+                key, worst = ScenarioKey(self._suite.name, id_, claim.variant), self._worst_trials
+                add = worst.add_new if self._baseline.find_scenario(key) is None else worst.add
+                add(key, trial, trajectory)
             behaviour = candidates[chosen].behaviour
             if behaviour is not None and self._behaviours is not None:
                 self._behaviours.add(ScenarioKey(self._suite.name, id_, claim.variant), behaviour)

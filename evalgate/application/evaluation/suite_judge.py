@@ -56,8 +56,8 @@ MOST_ROWS = 10_000
 class JudgedCandidate(Struct, array_like=True):
     """One scenario that a record may belong to, and its trial under it.
 
-    `trajectory` is set if it did worse than the baseline and may be the worst of its scenario, `behaviour` if it was
-    measured and is in the baseline.
+    `trajectory` is set if it did worse than the baseline and may be the worst of its scenario, or if it may be shown of
+    a new one, `behaviour` if it was measured and is in the baseline.
     """
 
     candidate: ScenarioCandidate
@@ -196,8 +196,11 @@ class SuiteJudge:
         trace.baseline = self._baseline.find_scenario(key)
         trial = self._judge_trace(trace, ref, claim.scenario)
         worst = self.worst_trials
-        if worst is None or trace.baseline is None or trial.status == "not_measured":
+        if worst is None or trial.status == "not_measured":
             return JudgedCandidate(candidate, trial)
+        if trace.baseline is None:
+            trajectory = self._keep_new(key, trial, trace) if self._baseline.is_given and is_sure else None
+            return JudgedCandidate(candidate, trial, trajectory)
         from evalgate.gate.trajectory.behaviour import behaviour_from_trace  # only with a baseline
 
         behaviour = behaviour_from_trace(trace)
@@ -209,6 +212,16 @@ class SuiteJudge:
         if is_sure:
             worst.add(key, trial, trajectory)
         return JudgedCandidate(candidate, trial, trajectory, behaviour)
+
+    def _keep_new(self, key: ScenarioKey, trial: TrialResult, trace: Trace) -> Trajectory | None:
+        """The trajectory of a trial that is shown of a scenario that the baseline lacks."""
+        if self.worst_trials is None or not self.worst_trials.wants_new(key, trial):
+            return None
+        from evalgate.gate.trajectory.trajectory_diff import trajectory_from_trace  # few runs need it
+
+        trajectory = trajectory_from_trace(trace)
+        self.worst_trials.add_new(key, trial, trajectory)
+        return trajectory
 
     def _judge_trace(self, trace: Trace, ref: TraceRef, scenario: Scenario) -> TrialResult:
         """Judges one trace under one scenario; one that an outage ended is measured if it did what it must not."""

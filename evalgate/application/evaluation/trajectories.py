@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import orjson
@@ -15,21 +16,23 @@ from evalgate.gate.trajectory.trial_pairs import (
     pair_worst_trial,
     trial_sort_key,
 )
+from evalgate.models.comparison.comparison import list_scenarios
+from evalgate.models.run.trials import list_measured
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from evalgate.gate.trajectory.trial_pairs import TrialPair
     from evalgate.models.comparison.comparison import Change, Comparison, ScenarioKey
-    from evalgate.models.comparison.trajectory import Trajectory
+    from evalgate.models.comparison.trajectory import Trajectory, TrialExample
     from evalgate.models.results.baseline_run import BaselineRun, TracePosition
     from evalgate.models.results.results import ScenarioDoc
-    from evalgate.models.run.run import Run, Trial, TrialResult
+    from evalgate.models.run.run import Run, ScenarioResult, Trial, TrialResult
     from evalgate.models.trace.trace import Trace
 
 
-MOST_KEPT = 100
-"""Number of scenarios for which a trajectory is kept while a run goes on."""
+MOST_KEPT, MOST_NEW = 100, 10
+"""Scenarios that did worse, and new ones, for which a trajectory is kept while a run goes on."""
 
 
 class BaselineScenario(TypedDict):
@@ -42,11 +45,12 @@ class BaselineScenario(TypedDict):
 class BaselineScenarios:
     """The scenarios of the baseline by key; empty without a baseline."""
 
-    __slots__ = ("_entries", "_whole")
+    __slots__ = ("_entries", "_whole", "is_given")
 
     def __init__(self, run: BaselineRun | None = None) -> None:
         self._entries = {} if run is None else run.entries
         document = None if run is None else run.document
+        self.is_given = run is not None
         self._whole: Mapping[ScenarioKey, ScenarioDoc] | None = document and {
             key: to_builtins(scenario, enc_hook=list) for key, scenario in list_scenario_docs(document)
         }
@@ -70,12 +74,13 @@ class KeptTrial(NamedTuple):
 
 
 class WorstTrialRecorder:
-    """Collects, during a run, the trials that did worse than the baseline."""
+    """Collects, during a run, the trials that did worse than the baseline, and one that passes of new scenarios."""
 
-    __slots__ = ("_kept",)
+    __slots__ = ("_kept", "_new")
 
     def __init__(self) -> None:
         self._kept: dict[ScenarioKey, KeptTrial] = {}
+        self._new: dict[ScenarioKey, tuple[TracePosition, Trajectory]] = {}
 
     def wants(self, key: ScenarioKey, trial: TrialResult) -> bool:
         """Whether the trial did worst in its scenario so far."""
@@ -91,6 +96,19 @@ class WorstTrialRecorder:
     def find_trial(self, key: ScenarioKey) -> KeptTrial | None:
         """The trial kept for a scenario."""
         return self._kept.get(key)
+
+    def wants_new(self, key: ScenarioKey, trial: TrialResult) -> bool:
+        """Whether the trial is the first that passes of one of the first new scenarios."""
+        return trial.status == "passed" and len(self._new) < MOST_NEW and key not in self._new
+
+    def add_new(self, key: ScenarioKey, trial: TrialResult, trajectory: Trajectory) -> None:
+        """Keeps the trajectory of a trial of a new scenario if it is wanted."""
+        if self.wants_new(key, trial):
+            self._new[key] = _place(trial), trajectory
+
+    def list_new(self) -> Mapping[ScenarioKey, tuple[TracePosition, Trajectory]]:
+        """Where the traces were read that are kept of new scenarios, and their trajectories."""
+        return self._new
 
 
 def is_worse(trial: TrialResult, baseline: BaselineScenario) -> bool:
@@ -141,6 +159,44 @@ def add_behaviour(
         if baseline_trajectory is not None:
             each.change.trajectory_diff = compare_pair(each.pair, baseline_trajectory, each.trajectory)
     return []
+
+
+def add_examples(comparison: Comparison, run: Run, worst_trials: WorstTrialRecorder) -> None:
+    """Adds a trial to new scenarios that pass: nobody has seen yet what the agent does in them."""
+    new = worst_trials.list_new()
+    for key, scenario in list_scenarios(run.suites) if new else ():
+        change = comparison.changes.get(key)
+        if key not in new or change is None or not is_new_and_passes(scenario, change):
+            continue
+        place, trajectory = new[key]
+        for trial in list_measured(scenario.trials):
+            if _place(trial) == place:
+                change.example = _describe(trajectory, trial.trial)
+
+
+def add_stored_examples(comparison: Comparison, run: Run, stored: StoredTraces) -> None:
+    """Adds the same to a finished run, whose traces are `stored`."""
+    places = {
+        _place(trial): (change, trial.trial)
+        for key, scenario in list_scenarios(run.suites)
+        if (change := comparison.changes.get(key)) is not None and is_new_and_passes(scenario, change)
+        for trial in islice((each for each in list_measured(scenario.trials) if each.status == "passed"), 1)
+    }
+    wanted = dict(islice(places.items(), MOST_NEW))
+    for place, trajectory in load_trajectories(stored, wanted).items():
+        change, number = wanted[place]
+        change.example = _describe(trajectory, number)
+
+
+def is_new_and_passes(scenario: ScenarioResult, change: Change) -> bool:
+    """Whether the baseline lacks a scenario that passes."""
+    return scenario.verdict == "PASS" and change.kind == "new" and change.previous_verdict is None
+
+
+def _describe(trajectory: Trajectory, number: int) -> TrialExample:
+    from evalgate.gate.trajectory.trajectory_diff import describe_trial  # few runs need it
+
+    return describe_trial(trajectory, number)
 
 
 def _find_worse_trials(

@@ -17,7 +17,12 @@ from evalgate.application.evaluation.behaviours import (
     keep_unasked_arguments,
     record_behaviours,
 )
-from evalgate.application.evaluation.trajectories import StoredTraces, iterate_stored, load_trajectories
+from evalgate.application.evaluation.trajectories import (
+    StoredTraces,
+    add_stored_examples,
+    iterate_stored,
+    load_trajectories,
+)
 from evalgate.application.judge.explained_scenarios import find_scenario
 from evalgate.application.judge.report import warning_of
 from evalgate.errors import InvalidInput, Problem
@@ -73,6 +78,7 @@ def compare_finished(
     lines = files.read_traces(base), read_own_traces(files, head)
     find_before, find_now = (partial(iterate_stored, StoredTraces(each, restore)) for each in lines)
     add_prompt_changes(comparison, run, baseline, find_before, find_now)
+    add_stored_examples(comparison, run, StoredTraces(read_own_traces(files, head), restore))
     info = BaselineInfo("given", baseline.commit, None, base)
     weakenings = weakening_between(files, (base, head), comparison, baseline, policies)
     decision = decide(run, comparison, info, policies, weakenings=weakenings).for_report_only(words is None)

@@ -44,6 +44,7 @@ from evalgate.application.evaluation.trajectories import (
     StoredTraces,
     WorstTrialRecorder,
     add_behaviour,
+    add_examples,
     iterate_stored,
 )
 from evalgate.application.judge.report import DecidedRun, render_incomplete, render_invalid, render_judgement
@@ -337,6 +338,7 @@ def _compare_behaviour(
     if baseline.results is None or comparison is None or baseline.info is None or baseline.info.path is None:
         return baseline
     worst_trials, behaviours = recorded
+    add_examples(comparison, run, worst_trials)
     path, restore = baseline.info.path, tools.traces.restore_trace
     unasked = keep_unasked_arguments(comparison, run, baseline.results, behaviours)
     problems = add_behaviour(

@@ -13,7 +13,7 @@ from evalgate.measures.sequences.differences import align_messages, diff_texts, 
 from evalgate.measures.sequences.trajectory_metrics import OrderedCall, json_key
 from evalgate.measures.text.tool_words import change_something
 from evalgate.measures.values.compact import Compactor
-from evalgate.measures.values.json_values import show
+from evalgate.measures.values.json_values import shorten, show
 from evalgate.measures.values.outputs import to_text
 from evalgate.models.comparison.trajectory import (
     CallPosition,
@@ -24,6 +24,7 @@ from evalgate.models.comparison.trajectory import (
     TrajectoryCall,
     TrajectoryDiff,
     TrajectoryTurn,
+    TrialExample,
     Utterance,
 )
 
@@ -65,6 +66,24 @@ def _reads_only(trace: Trace, calls: Sequence[ToolCall]) -> bool:
         return False
     users = (call["name"] for call in trace.tool_calls if call["requestor"] != "assistant")
     return not change_something({*users, *(call["name"] for call in calls)}, trace.tool_definitions)
+
+
+MOST_SHOWN_CALLS, MAX_SHOWN = 8, 300
+"""Calls of a trial of a new scenario, and characters of one, and of its request and answer, that are kept."""
+
+
+def describe_trial(trajectory: Trajectory, trial: int) -> TrialExample:
+    """What the agent did in the trial of this number, in short."""
+    shown, answer = trajectory.calls[:MOST_SHOWN_CALLS], trajectory.response
+    asked = (turn.user for number, turn in sorted(trajectory.turns.items()) if number and turn.user)
+    return TrialExample(
+        trial,
+        shorten(next(asked, ""), MAX_SHOWN),
+        [shorten(f"{each.name} {show(each.arguments, MAX_SHOWN)}", MAX_SHOWN) for each in shown],
+        None if answer is None else shorten(answer, MAX_SHOWN),
+        len(trajectory.calls) - len(shown) + trajectory.left_out,
+        trajectory.reads_only,
+    )
 
 
 class _Cutter:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from evalgate.models.comparison.behaviour import BehaviourDifference, PromptChange, UnaskedArgument
-    from evalgate.models.comparison.trajectory import TrajectoryDiff
+    from evalgate.models.comparison.trajectory import TrajectoryDiff, TrialExample
     from evalgate.models.run.run import ScenarioResult, SuiteResult, Verdict
     from evalgate.models.run.trial_doc import Recorded
 
@@ -231,6 +231,7 @@ class Change(Struct):
     baseline or the agent's model, tools or prompt changed, and `agent` if they did. `p_corrected` is the p-value
     after the policy's correction, None without one. `lost` names figures that are no longer recorded.
     `grown` has cost, all tokens, those of input and output, and calls if one of the first two grew much.
+    `example` is a trial of a new scenario that passes.
     `added_checks` are names of checks that the baseline's suite lacks, of a scenario that fails.
     `trials_needed` a side would decide an inconclusive one; None if it was decided, or more than 64 would.
     """
@@ -247,6 +248,7 @@ class Change(Struct):
     p_corrected: float | None = None
     calls: CallsDiff | None = None
     trajectory_diff: TrajectoryDiff | None = None
+    example: TrialExample | None = None
     cause: Cause | None = None
     agent: AgentChange | None = None
     prompts: tuple[str, str] | None = None  # hashes of the system prompt before and now, if it changed

@@ -70,6 +70,21 @@ class Trajectory(Struct):
     reads_only: bool = False
 
 
+class TrialExample(Struct, frozen=True, omit_defaults=True):
+    """What the agent did in a trial that passed of a scenario that the baseline lacks: texts shortened, redacted.
+
+    `calls` are names with their arguments, the first ones, `calls_left` counts the others; `reads_only` is as in a
+    TrajectoryDiff.
+    """
+
+    trial: int
+    request: Name
+    calls: Sequence[Name]
+    answer: Name | None
+    calls_left: int = 0
+    reads_only: bool = False
+
+
 class TextPair(Struct, frozen=True, rename=SIDES):
     """A text in the baseline's trace and in this run's; None if absent."""
 

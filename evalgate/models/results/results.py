@@ -15,7 +15,7 @@ from evalgate.models.comparison.behaviour import (  # noqa: TC001  the same
     UnaskedArgument,
 )
 from evalgate.models.comparison.comparison import CallsDiff, Cause  # noqa: TC001  the same
-from evalgate.models.comparison.trajectory import TrajectoryDiff  # noqa: TC001  the same
+from evalgate.models.comparison.trajectory import TrajectoryDiff, TrialExample  # noqa: TC001  the same
 from evalgate.models.results.results_sections import (  # noqa: TC001  the same
     ApprovalDoc,
     HistoryDoc,
@@ -192,6 +192,7 @@ class ChangeDoc(TypedDict):
     `test` names the test that gave `p_value`, and `p_corrected` is the p-value corrected for many scenarios, present if
     a policy asks for that. `behaviour` is present if the scenario got worse and the traces of both sides are available,
     `cause` if it is known whether the agent, its model or tools, or rules other than the baseline's caused the change.
+    `example` is what the agent did in one trial, of the first scenarios that the baseline lacks and that pass.
     `lost` names figures that are no longer recorded; absent if there are none. `grown` is present if cost or
     tokens grew by half and more. `known_failure` is present if the
     scenario passes on neither side: `same`, `worse`, or `other` if a check fails that passed in the baseline.
@@ -211,6 +212,7 @@ class ChangeDoc(TypedDict):
     p_corrected: NotRequired[float | None]
     calls: NotRequired[CallsDiff]
     behaviour: NotRequired[TrajectoryDiff]
+    example: NotRequired[TrialExample]
     cause: NotRequired[Cause]
     comes_with: NotRequired[list[str]]
     prompts: NotRequired[list[str]]

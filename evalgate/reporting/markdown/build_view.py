@@ -29,6 +29,7 @@ from evalgate.reporting.markdown.scenario_rows import (
     build_changed_row,
     build_failure,
     build_scenario_row,
+    choose_examples,
     format_name,
     format_request,
 )
@@ -108,7 +109,10 @@ MOST_DESCRIBED = 10
 
 
 class Layout(Struct, frozen=True):
-    """Limits of a report: characters, detailed failures, rows of a table, suites with statistics, lines of prompts."""
+    """Limits of a report: characters, detailed failures, rows of a table, suites with statistics, lines of prompts.
+
+    `examples` are new scenarios with a trial.
+    """
 
     room: int
     failures: int
@@ -116,10 +120,11 @@ class Layout(Struct, frozen=True):
     statistics: int
     prompt_lines: int = 30
     prompt_width: int = 160
+    examples: int = 10
     all_goldens: bool = True  # false: only those that fail or changed
 
 
-COMMENT = Layout(60_000, failures=8, rows=50, statistics=3, all_goldens=False)
+COMMENT = Layout(60_000, failures=8, rows=50, statistics=3, examples=3, all_goldens=False)
 SUMMARY = Layout(400_000, failures=30, rows=300, statistics=50, prompt_lines=60, prompt_width=320)
 
 
@@ -137,7 +142,8 @@ def build_report(
     shared, suites = find_agent_changes(document).of_all, sorted(document["suites"], key=is_green)
     row = partial(build_scenario_row, many=many, shared=shared)
     is_short = len(scenarios.other_changes) <= MOST_DESCRIBED
-    changed = partial(build_changed_row, many=many, shared=shared) if is_short else row
+    examples = choose_examples(scenarios.other_changes, layout.examples)
+    changed = partial(build_changed_row, many=many, shared=shared, examples=examples, is_short=is_short)
     detail = partial(build_failure, many=many, links=links, shared=shared)
     flaky = partial(render_flaky, quarantined=find_quarantined_keys(document))
     known = [each for each in found if each.section == KNOWN_SECTION]
@@ -219,6 +225,8 @@ def build_report(
         passing_with_failures=hidden["failed"],
         passing_with_failed_trials=sum(map(has_failed_trials, flawed)),
         passing_not_evaluable=hidden["not_evaluable"],
+        new_open=bool(examples.shown) and not examples.left and not found,
+        new_left=examples.left if examples.shown else 0,
         skipped=document["summary"]["skipped"] if document["summary"] else 0,
         failures_block=bool(document["exit_code"]),
         quarantined_failing=quarantined,

@@ -14,12 +14,14 @@ from evalgate.reporting.text.escaping import escape_span
 from evalgate.reporting.text.ruling_lines import OUTAGE, REMOVALS
 from evalgate.reporting.text.scenario_sections import (
     RULE_OF_ALL,
-    breaks_by_answer,
     count_passed,
     describe_pass_rule,
+    find_failed_checks,
     is_crash,
     is_lost,
+    reads_answer,
 )
+from evalgate.reporting.text.trajectory_lines import are_calls_same
 from evalgate.reporting.text.wording import join_words
 
 if TYPE_CHECKING:
@@ -122,9 +124,20 @@ def _describe_repair(scenarios: ScenarioSections, *, merges: bool) -> str:
         return INTENDED
     if all(map(_is_new, failures)):
         return f"Fix the agent or the scenario and record again. To {'merge' if merges else 'accept'} it as it is:"
-    if all(map(breaks_by_answer, failures)):
+    if all(map(_breaks_by_answer, failures)):
         return _DECIDE
     return f"Fix the agent and record again. {'To merge before that:' if _are_crashes(scenarios) else INTENDED}"
+
+
+def _breaks_by_answer(scenario: ScenarioDoc) -> bool:
+    """Whether it passed, and only checks of its answer fail now, after the same calls: either answer may be right."""
+    change = scenario["change"]
+    diff = change.get("behaviour") if change else None
+    if change is None or diff is None or change["previous_verdict"] != "PASS":
+        return False
+    failed = [each.first for each in find_failed_checks(scenario)]
+    is_of_answer = bool(failed) and all(each.outcome == "failed" and reads_answer(each) for each in failed)
+    return is_of_answer and bool(diff.response) and are_calls_same(diff)
 
 
 def _are_crashes(scenarios: ScenarioSections) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from itertools import groupby, islice
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
 
@@ -13,9 +13,9 @@ from evalgate.measures.sequences.differences import diff_lists
 from evalgate.measures.text.plain_text import mark_unseen
 from evalgate.models.comparison.comparison import NOT_MEASURED
 from evalgate.models.run.run import RUN_FAILED
-from evalgate.reporting.markdown.view import CheckRow, Failure, Rows, ScenarioRow
+from evalgate.reporting.markdown.view import CheckRow, Example, Failure, Rows, ScenarioRow
 from evalgate.reporting.text import wording
-from evalgate.reporting.text.behaviour_lines import describe_baseline_side
+from evalgate.reporting.text.behaviour_lines import describe_baseline_side, describe_example, find_example
 from evalgate.reporting.text.commands import find_place
 from evalgate.reporting.text.escaping import (
     SPAN_LIMIT,
@@ -78,7 +78,7 @@ _REDUNDANT_EVIDENCE = frozenset(
     {"members", "verdict", "expected_calls", "judged_by", "alignment", "expression"}
 )  # what the reason repeats, and what is in the suite
 MAX_NAME, MAX_REASON, MAX_EVIDENCE, MAX_PLACE = 120, 300, 1_500, 80
-MAX_REQUEST, MAX_JSON_NAME = 160, 60
+MAX_REQUEST, MAX_JSON_NAME, MAX_EXAMPLE = 160, 60, 800
 
 _PASSED_NOW, _TRIALS_FAILED = re.compile(r"\d+ of \d+ now"), re.compile(r"\d+ of \d+ trials failed")
 
@@ -118,12 +118,39 @@ def format_verdict(verdict: str) -> str:
     return VERDICT_WORDS.get(verdict) or escape_cell(verdict, MAX_NAME)
 
 
-def build_changed_row(item: SuiteScenario | RemovedDoc, *, many: bool, shared: Collection[str] = ()) -> ScenarioRow:
-    """Builds the row of a scenario that changed without failing; of a new one with its checks."""
+class Examples(NamedTuple):
+    """The new scenarios of which a trial is shown, by their identity, and how many others there are."""
+
+    shown: Collection[int]
+    left: int
+
+
+def choose_examples(items: Sequence[SuiteScenario | RemovedDoc], most: int) -> Examples:
+    """The first new scenarios of which a trial is known."""
+    new = [each.scenario for each in items if isinstance(each, SuiteScenario) and each.shown_kind == "new"]
+    shown = {id(each) for each in islice(filter(find_example, new), most)}
+    return Examples(shown, len(new) - len(shown))
+
+
+def build_changed_row(
+    item: SuiteScenario | RemovedDoc, *, many: bool, shared: Collection[str], examples: Examples, is_short: bool
+) -> ScenarioRow:
+    """Builds the row of a scenario that changed without failing; of a new one with its checks, if the list is short."""
     row = build_scenario_row(item, many=many, shared=shared)
-    if not isinstance(item, SuiteScenario) or item.shown_kind != "new" or row.note:
+    if not isinstance(item, SuiteScenario) or item.shown_kind != "new":
         return row
-    return replace(row, note=escape_sentence_cell(describe_checks(item.scenario), MAX_REASON))
+    if id(item.scenario) in examples.shown:
+        return replace(row, example=_build_example(item.scenario))
+    checks = escape_sentence_cell(describe_checks(item.scenario), MAX_REASON) if is_short else ""
+    return replace(row, note=row.note or checks)
+
+
+def _build_example(scenario: ScenarioDoc) -> Example:
+    example, checks = find_example(scenario), describe_checks(scenario)
+    trials = (each for each in scenario["trials"] if example is not None and each.trial == example.trial)
+    place = next((escape_id(find_place(each), MAX_PLACE) for each in trials), "")
+    texts = *describe_example(scenario), f"{checks[:1].upper()}{checks[1:]}"
+    return Example(place, *(escape_sentence(each, MAX_EXAMPLE) for each in texts))
 
 
 def build_scenario_row(

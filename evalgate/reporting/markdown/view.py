@@ -114,8 +114,21 @@ class Failure(Struct, frozen=True, eq=False):
     request: str = ""
 
 
+class Example(Struct, frozen=True, eq=False):
+    """What the agent did in one trial, whose trace is at `place`, and its checks; empty where it is not known."""
+
+    place: str
+    request: str
+    calls: str
+    answer: str
+    checks: str
+
+
 class ScenarioRow(Struct, frozen=True, eq=False):
-    """A scenario as a table row, or several that fail for the same reasons: `names` has all that fit."""
+    """A scenario as a table row, or several that fail for the same reasons: `names` has all that fit.
+
+    `example` is a trial of a new scenario that passes, of the first few of these.
+    """
 
     name: str
     verdict: str
@@ -124,6 +137,7 @@ class ScenarioRow(Struct, frozen=True, eq=False):
     score_delta: str
     note: str
     names: Rows[str]
+    example: Example | None = None
 
 
 class Figure(Struct, frozen=True, eq=False):
@@ -314,6 +328,8 @@ class Report(Struct, frozen=True, eq=False):
     dimensions: Rows[DimensionRow]  # of goldens, in their fixed order
     goldens: Rows[GoldenRow]  # all in a summary, else those that fail or changed; degraded ones first
     other_changes: Rows[ScenarioRow]  # fixed, improved, new, removed, inconclusive
+    new_open: bool  # whether these are shown unfolded: a trial of each new one is
+    new_left: int  # new ones of which no trial is shown, though it is of others
     differences: Rows[str]  # what passing scenarios do otherwise than in the baseline
     prompts: Rows[PromptSection]  # changed system prompts whose text both sides keep
     acts: int  # how many of these are calls that change something, arguments, effects or ends; they come first

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.models.comparison.behaviour import BehaviourDifference, UnaskedArgument
 from evalgate.models.comparison.comparison import CallsDiff, Cause, ScenarioKey
-from evalgate.models.comparison.trajectory import TrajectoryDiff
+from evalgate.models.comparison.trajectory import TrajectoryDiff, TrialExample
 from evalgate.models.run.trials import count_unmeasured
 from evalgate.reporting.results.clean_values import (
     clean_name,
@@ -242,6 +242,13 @@ def _add_agent_and_rules(document: ChangeDoc, change: Change) -> None:
         document["added_checks"] = [clean_text(each) for each in change.added_checks]
 
 
+def _add_trials(document: ChangeDoc, change: Change) -> None:
+    if change.trajectory_diff is not None:
+        document["behaviour"] = clean_record(change.trajectory_diff, TrajectoryDiff)
+    if change.example is not None:
+        document["example"] = clean_record(change.example, TrialExample)
+
+
 def _build_grown(figure: GrownFigure) -> GrownFigureDoc:
     document: GrownFigureDoc = {"figure": figure.figure, "before": figure.before, "now": figure.now}
     if figure.every_trial:
@@ -279,6 +286,5 @@ def _build_change_doc(change: Change, *, passes: bool) -> ChangeDoc:
         document["grown"] = [_build_grown(each) for each in change.grown]
     if change.known_failure is not None:
         document["known_failure"] = change.known_failure
-    if change.trajectory_diff is not None:
-        document["behaviour"] = clean_record(change.trajectory_diff, TrajectoryDiff)
+    _add_trials(document, change)
     return document

@@ -14,6 +14,8 @@ from evalgate.reporting.text.behaviour_lines import (
     PromptDiff,
     describe_baseline_side,
     describe_differences,
+    describe_example,
+    find_example,
     find_prompt_diff,
     find_shown_change,
     list_unasked,
@@ -31,6 +33,7 @@ from evalgate.reporting.text.scenario_sections import (
     SuiteScenario,
     count_passed,
     describe_change,
+    describe_checks,
     describe_pass_rule,
     is_certain,
 )
@@ -132,7 +135,8 @@ def render_explanation(
     if scenario.get("golden") is not None:
         add_golden(page, scenario)
     compared = change.get("behaviour") if change else None
-    shown = TrialTexts(_list_reasons(suite, scenario), traces or {}, not (compared and compared.response))
+    is_answered = find_example(scenario) is not None or bool(compared and compared.response)
+    shown = TrialTexts(_list_reasons(suite, scenario), traces or {}, not is_answered)
     add_trials(page, suite, scenario, shown, full=full)
     page.add_title("To reproduce the run")
     page.add_command(document.get("command") or "evalgate run", indent=2)
@@ -178,6 +182,8 @@ def _add_overview(page: TerminalPage, document: ResultsDoc, explained: SuiteScen
         return
     flags = f" ({', '.join(map(to_words, explained.flags))})" if explained.flags else ""
     page.add_fact("change", f"{to_words(explained.shown_kind)}{flags}: {describe_change(scenario)}")
+    if change["kind"] == "new" and verdict == "PASS":
+        _add_example(page, scenario)
     cause = change.get("cause")
     if cause:
         page.add_fact("cause", cause.message)
@@ -191,6 +197,15 @@ def _add_overview(page: TerminalPage, document: ResultsDoc, explained: SuiteScen
     page.add_fact("since", _describe_baseline(document, change))
     if with_statistics:
         _add_significance(page, scenario, change)
+
+
+def _add_example(page: TerminalPage, scenario: ScenarioDoc) -> None:
+    """Adds how a new scenario is checked, and what the agent did in one trial of it."""
+    example = describe_example(scenario)
+    facts = ("", describe_checks(scenario)), ("asked", example.request), ("calls", example.calls)
+    for name, text in (*facts, ("answer", example.answer)):
+        if text:
+            page.add_fact(name, unmark_parts(text))
 
 
 def _add_background(page: TerminalPage, document: ResultsDoc, suite: SuiteDoc, scenario: ScenarioDoc) -> None:

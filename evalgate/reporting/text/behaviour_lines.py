@@ -8,6 +8,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from evalgate.measures.text.plain_text import mark_part
+from evalgate.measures.values.json_values import shorten
 from evalgate.reporting.text.changes import (
     ACTS_DIFFERENTLY,
     OTHER_ASKED,
@@ -18,6 +19,7 @@ from evalgate.reporting.text.changes import (
     name_differences,
 )
 from evalgate.reporting.text.scenario_sections import SuiteScenario, find_request, list_scenarios, sort_scenarios
+from evalgate.reporting.text.trajectory_lines import NO_EFFECT
 from evalgate.reporting.text.wording import join_words, pluralize, scenario_name
 from evalgate.scoring.wording import describe_difference
 
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalgate.models.comparison.behaviour import BehaviourDifference, PromptChange, UnaskedArgument
-    from evalgate.models.comparison.trajectory import CallStep
+    from evalgate.models.comparison.trajectory import CallStep, TrialExample
     from evalgate.models.results.results import ChangeDoc, ResultsDoc, ScenarioDoc
 
 
@@ -217,6 +219,43 @@ def describe_later_reports(document: ResultsDoc) -> str:
     if len(kept) < len(others):
         return "later reports mention of it only what was not asked for, as long as that is so"
     return "each later report says it as long as it is so"
+
+
+MOST_CALLS, MAX_CALL, MAX_ANSWER = 5, 100, 300
+"""Calls of a trial that are listed, and characters of one, and of a request or answer."""
+
+
+class ExampleTexts(NamedTuple):
+    """What the agent did in a trial of a new scenario, untrusted parts marked; empty where it is not known."""
+
+    request: str
+    calls: str
+    answer: str
+
+
+def find_example(scenario: ScenarioDoc) -> TrialExample | None:
+    """The trial that is kept of a new scenario that passes; None of others."""
+    return scenario["change"].get("example") if scenario["change"] else None
+
+
+def describe_example(scenario: ScenarioDoc) -> ExampleTexts:
+    """What the agent was asked for in the trial that is kept of a new scenario, what it called and answered."""
+    found = find_example(scenario)
+    if found is None:
+        return ExampleTexts("", "", "")
+    calls = ", ".join(_mark(each, MAX_CALL) for each in found.calls[:MOST_CALLS])
+    left = found.calls_left + len(found.calls[MOST_CALLS:])
+    more = f" and {left:,} more" if left else ""
+    reading = f" ({NO_EFFECT})" if found.reads_only else ""
+    return ExampleTexts(
+        _mark(found.request, MAX_ANSWER) if found.request else "",
+        f"{calls}{more}{reading}" if calls else "none" if reading else "",
+        "none" if found.answer is None else _mark(found.answer, MAX_ANSWER),
+    )
+
+
+def _mark(text: str, limit: int) -> str:
+    return mark_part(shorten(text, limit))
 
 
 PART = "@@"

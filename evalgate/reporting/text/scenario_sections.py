@@ -22,11 +22,10 @@ from evalgate.models.run.golden import is_unjudged_dimension
 from evalgate.models.run.run import FAILED_OUTCOMES, HARD_FAILS, HOLDS_NOT, NOT_EVALUATED, RUN_FAILED, UNWANTED
 from evalgate.models.run.trials import TrialDocs
 from evalgate.reporting.text.ruling_lines import find_approved_keys
-from evalgate.reporting.text.trajectory_lines import are_calls_same
 from evalgate.reporting.text.wording import MOST_READ, join_words, list_reasons
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from evalgate.models.results.results import ChangeDoc, RemovedDoc, ResultsDoc, ScenarioDoc, SuiteDoc
     from evalgate.models.run.trial_doc import AssertionDoc, TrialDoc
@@ -97,11 +96,48 @@ MOST_CHECKS = 5
 
 
 def describe_checks(scenario: ScenarioDoc) -> str:
-    """`checked by` with the names of the checks of a scenario, those of its first trial; may be empty."""
-    names = [mark_part(each.name) for trial in scenario["trials"][:1] for each in trial.assertions]
+    """`checked by` with the names of the checks of a scenario, those of its first trial; may be empty.
+
+    Then what surely none of them looks at.
+    """
+    checks = [check for trial in scenario["trials"][:1] for check in trial.assertions]
+    names = [mark_part(each.name) for each in checks]
     left = len(names) - MOST_CHECKS
     listed = join_words([*names[:MOST_CHECKS], *([f"{left:,} more"] if left > 0 else [])])
-    return listed and f"checked by {listed}"
+    return listed and f"checked by {listed}{_name_unchecked(scenario, checks)}"
+
+
+_TEXTS, _CALLS = frozenset({"outputs", "similarity", "texts"}), re.compile(r"calls\.|skills\.checks|state")
+"""Modules of the checks of a text, by default of the final answer, and of those of what the agent did."""
+_FIGURES = frozenset({"cost_limit", "finish_reason", "latency_limit", "token_limit", "turn_limit"})
+_OF_ANSWER = re.compile(f"(?:{UNWANTED}: |{HOLDS_NOT})?(?:expected )?(?:the )?answer\\b")
+"""Begins the reason of a check that read the answer."""
+_UNCHECKED = {
+    (False, False): "",
+    (False, True): "; no tool call is checked",
+    (True, False): "; the answer is not checked",
+    (True, True): "; neither the answer nor a tool call is checked",
+}
+
+
+def _name_unchecked(scenario: ScenarioDoc, checks: Sequence[AssertionDoc]) -> str:
+    are_of_answer, are_of_calls = (list(map(reads, checks)) for reads in (reads_answer, _reads_calls))
+    known = zip(checks, are_of_answer, are_of_calls, strict=True)
+    if not all(of_answer or of_calls or check.type in _FIGURES for check, of_answer, of_calls in known):
+        return ""
+    example = scenario["change"].get("example") if scenario["change"] else None
+    has_tools = bool(scenario["trials"][0].tool_calls) or (example is not None and example.reads_only)
+    return _UNCHECKED[not any(are_of_answer), has_tools and not any(are_of_calls)]
+
+
+def reads_answer(check: AssertionDoc) -> bool:
+    """Whether a check surely read the final answer and nothing else."""
+    return BUILT_IN_TYPES.get(check.type) in _TEXTS and _OF_ANSWER.match(check.reason) is not None
+
+
+def _reads_calls(check: AssertionDoc) -> bool:
+    """Whether a check surely read what the agent did, or left behind, and not its answer."""
+    return _CALLS.match(BUILT_IN_TYPES.get(check.type, "")) is not None
 
 
 def find_failed_outcomes(scenario: ScenarioDoc) -> set[str]:
@@ -420,28 +456,6 @@ def _name_bare_reason(check: FailedCheck) -> str:
 def is_crash(scenario: ScenarioDoc) -> bool:
     """Whether a scenario failed first by how its runs ended, which no check of the suite says."""
     return any(each.first.type == RUN_FAILED for each in find_failed_checks(scenario)[:1])
-
-
-_TEXT_CHECKS = frozenset({"outputs", "similarity", "texts"})
-"""Modules of the checks of a text, by default of the final answer."""
-_OF_ANSWER = re.compile(f"(?:{UNWANTED}: |{HOLDS_NOT})?(?:expected )?(?:the )?answer\\b")
-"""Begins the reason of a check that read the answer."""
-
-
-def reads_answer(check: AssertionDoc) -> bool:
-    """Whether a check surely read the final answer and nothing else."""
-    return BUILT_IN_TYPES.get(check.type) in _TEXT_CHECKS and _OF_ANSWER.match(check.reason) is not None
-
-
-def breaks_by_answer(scenario: ScenarioDoc) -> bool:
-    """Whether it passed, and only checks of its answer fail now, after the same calls: either answer may be right."""
-    change = scenario["change"]
-    diff = change.get("behaviour") if change else None
-    if change is None or diff is None or change["previous_verdict"] != "PASS":
-        return False
-    failed = [each.first for each in find_failed_checks(scenario)]
-    is_of_answer = bool(failed) and all(each.outcome == "failed" and reads_answer(each) for each in failed)
-    return is_of_answer and bool(diff.response) and are_calls_same(diff)
 
 
 def describe_share(scenario: ScenarioDoc) -> str:

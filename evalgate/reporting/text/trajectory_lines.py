@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from evalgate.models.comparison.trajectory import CallStep, TextPart, TrajectoryDiff
 
 
-NOTHING = "nothing"
+NOTHING, NO_EFFECT = "nothing", "no call changes anything"
 MAX_CHANGES = 3
 MAX_VALUE = 60
 _SIGNS = {"removed": "-", "added": "+"}
@@ -84,7 +84,7 @@ def describe_reading(trajectory_diff: TrajectoryDiff) -> str:
     """That neither side changed anything by a call, whatever its answer says; empty if that is not sure."""
     if not trajectory_diff.reads_only:
         return ""
-    return "no call changes anything" if trajectory_diff.steps else "no tool was called"
+    return NO_EFFECT if trajectory_diff.steps else "no tool was called"
 
 
 def are_calls_same(trajectory_diff: TrajectoryDiff) -> bool:

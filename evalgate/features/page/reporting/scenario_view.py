@@ -17,6 +17,7 @@ from evalgate.models.comparison.comparison import IMPROVEMENTS
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.behaviour_lines import (
     describe_baseline_side,
+    describe_example,
     describe_first_act,
     find_shown_change,
     label_differences,
@@ -26,6 +27,7 @@ from evalgate.reporting.text.escaping import clean_page_text
 from evalgate.reporting.text.scenario_sections import (
     count_passed,
     describe_change,
+    describe_checks,
     describe_pass_rule,
     describe_unmet_rule,
     is_crash,
@@ -223,8 +225,16 @@ def list_reasons(
     texts += change["increases"] if change else []
     if scenario["verdict"] == "PASS":
         texts += [f"{words}{detail}" for words, detail in label_differences(scenario)]
+        texts += _describe_new(scenario) if change and change["kind"] == "new" else []
     texts += [*list_unasked(scenario), describe_baseline_side(scenario)]
     return [split_marks(text) for text in texts if text]
+
+
+def _describe_new(scenario: ScenarioDoc) -> list[str]:
+    """How a new scenario is checked, and what the agent called and answered in one trial of it."""
+    example = describe_example(scenario)
+    calls, answer = example.calls and f"calls: {example.calls}", example.answer and f"answer: {example.answer}"
+    return [describe_checks(scenario), calls, answer]
 
 
 def _is_stated(change: ChangeDoc, cause: Cause, stated: Collection[str]) -> bool:

@@ -9,7 +9,13 @@ from fakes.core import MemoryBaselines, TraceList, make_tools
 from msgspec import to_builtins
 from request_builder import make_request
 
-from evalgate.application.evaluation.trajectories import MAX_LISTED, MOST_KEPT, StoredTraces, load_trajectories
+from evalgate.application.evaluation.trajectories import (
+    MAX_LISTED,
+    MOST_KEPT,
+    MOST_NEW,
+    StoredTraces,
+    load_trajectories,
+)
 from evalgate.application.judge.judge import judge
 from evalgate.errors import SettingError
 from evalgate.models.comparison.comparison import BaselineInfo
@@ -85,6 +91,53 @@ def test_a_regressed_scenario_has_a_trajectory_diff():
 )
 def test_scenarios_that_did_not_get_worse_have_no_diff(before, now):
     assert trajectory_diffs(compare_runs([before], [now])) == {}
+
+
+def examples(results):
+    changes = {each["id"]: each["change"] for each in results["suites"][0]["scenarios"] if each["change"]}
+    return {id_: to_builtins(change["example"]) for id_, change in changes.items() if "example" in change}
+
+
+def test_of_a_new_scenario_that_passes_the_first_trial_that_passes_is_kept():
+    fails = a_trace("b", response="no", trial=0, calls=[])
+    now = [a_trace(), fails, a_trace("b", 8, trial=1), a_trace("b", 9, trial=2)]
+    assert examples(compare_runs([a_trace()], now, suite=SUITE)) == {
+        "b": {"trial": 1, "request": "Hello", "calls": ['pay {"amount":8}'], "answer": "done"}
+    }
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+def test_no_trial_is_kept_of_a_scenario_that_fails_or_that_the_baseline_has(is_new):
+    now = [a_trace(), a_trace("b", response="no")] if is_new else [a_trace()]
+    assert examples(compare_runs([a_trace()], now)) == {}
+
+
+def test_without_a_baseline_every_scenario_is_new_and_no_trial_is_kept():
+    results = judge(make_request(make_baseline_zip=False), make_tools(SUITE, traces=[a_trace()])).results
+    assert results["suites"][0]["scenarios"][0]["change"] is None
+
+
+def test_of_many_new_scenarios_the_first_few_have_a_trial():
+    before = [a_trace()]
+    found = examples(compare_runs(before, [*before, *(a_trace(f"n{number:03}") for number in range(300))]))
+    assert [*found] == [f"n{number:03}" for number in range(MOST_NEW)]
+    assert len(orjson.dumps(found)) < 10_000
+
+
+def test_a_kept_trial_is_short_and_has_no_secret():
+    secret = f"AKIA{'Q3EGRT7UVW2XYZ45'}"
+    calls = [("pay", {"key": secret, "note": "x" * 5_000})] * 400
+    now = [a_trace(), a_trace("b", calls=calls, response=f"done {secret} {'y' * 90_000}")]
+    (found,) = examples(compare_runs([a_trace()], now)).values()
+    assert len(orjson.dumps(found)) < 4_000
+    assert secret not in repr(found)
+    assert len(found["calls"]) + found["calls_left"] == 400
+
+
+def test_what_only_reads_is_kept_with_that():
+    suite = SUITE.replace(", {type: tool_called, tool: pay}", "")
+    (found,) = examples(compare_runs([a_trace()], [a_trace(), a_trace("b", calls=["get_order"])], suite)).values()
+    assert (found["calls"], found["reads_only"]) == (["get_order {}"], True)
 
 
 def test_the_worst_trial_is_compared_with_a_passed_one():

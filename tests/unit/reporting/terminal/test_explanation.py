@@ -18,7 +18,7 @@ from results_builder import (
 )
 
 from evalgate.gate.trajectory.trajectory_diff import diff_trajectories, trajectory_from_trace
-from evalgate.models.comparison.trajectory import FigureDelta, TrajectoryDiff
+from evalgate.models.comparison.trajectory import FigureDelta, TrajectoryDiff, TrialExample
 from evalgate.models.run.trial_doc import LocationDoc
 from evalgate.reporting.results.clean_values import clean_record
 from evalgate.reporting.terminal.explanation import render_explanation, render_removed_scenario
@@ -86,6 +86,20 @@ def test_a_broken_scenario__starts_with_a_short_reason():
 )  # fmt: skip
 def test_each_state_of_a_scenario__has_a_short_line(scenario, line):
     assert line in explain(scenario).split("\n")
+
+
+def test_a_new_scenario__is_shown_with_its_checks_and_a_trial():
+    example = TrialExample(0, "Cancel A1.", ['look_up {"id":"A1"}'], "It is cancelled.", reads_only=True)
+    check = an_assertion("said", type="contains", reason='answer contains "cancelled"')
+    change = a_change("new", example=example)
+    found = explain(a_scenario(change=change, trials=[a_trial(assertions=[check])])).split("\n")
+    start = found.index("  change   new: it is new") + 1
+    assert found[start : start + 4] == [
+        "           checked by said; no tool call is checked",
+        "  asked    Cancel A1.",
+        '  calls    look_up {"id":"A1"} (no call changes anything)',
+        "  answer   It is cancelled.",
+    ]
 
 
 def test_many_reasons__are_counted():

@@ -14,6 +14,7 @@ from results_builder import a_change, a_scenario, a_suite, a_trial, an_assertion
 
 from evalgate.models.comparison.behaviour import BehaviourDifference
 from evalgate.models.comparison.comparison import Cause
+from evalgate.models.comparison.trajectory import TrialExample
 from evalgate.models.results.results import ResultsDoc
 from evalgate.reporting.text.escaping import clean_page_text
 
@@ -153,6 +154,16 @@ def test_how_a_run_ended_comes_before_other_failed_checks_and_stands_in_the_list
 
     assert re.findall('<div class="finding">([^<]+)</div>', page) == ["the agent ended: KeyError"]
     assert re.findall('<b class="name">([^<]+)</b>', page)[:2] == ["run_failed", "tools in order"]
+
+
+def test_new_scenario_says_how_it_is_checked_and_what_the_agent_did():
+    example = TrialExample(0, "Cancel A1.", ['look_up {"id":"A1"}'], "It is &lt;cancelled&gt; <b>.", reads_only=True)
+    check = an_assertion("said", type="contains", reason='answer contains "cancelled"')
+    scenario = a_scenario("a", "PASS", a_change("new", example=example), trials=[a_trial(assertions=[check])])
+    page = read(a_page(results([a_suite("support", [scenario])]), {}))
+    assert "checked by said ; no tool call is checked" in page
+    assert 'calls: look_up {"id":"A1"} (no call changes anything)' in page
+    assert "answer: It is &lt;cancelled&gt; <b>." in page
 
 
 def test_checks_not_evaluable_are_open_if_nothing_else_explains_the_verdict():
