@@ -196,8 +196,12 @@ def _compare_with_request(found: BehaviourDifference) -> str:
     """Whether an argument is as the user asked for, where that is known."""
     if not found.asked:
         return ""
-    is_as_asked = found.now.strip('"') == found.asked
-    return ", as was asked for" if is_as_asked else f", though {mark_part(found.asked)} was asked for"
+    return ", as was asked for" if is_as_asked(found) else f", though {mark_part(found.asked)} was asked for"
+
+
+def is_as_asked(found: BehaviourDifference) -> bool:
+    """Whether an argument has what the user asked for, and had not."""
+    return found.now.strip('"') == found.asked
 
 
 def _describe_move(found: BehaviourDifference) -> str:

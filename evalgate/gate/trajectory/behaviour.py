@@ -29,7 +29,7 @@ LONGEST_ANSWER = 4_000
 _DATE = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)")
 LONGEST_PROMPT = 20_000
 """Characters of a system prompt in which the day of the run is looked for."""
-LONGEST_REQUESTS = 20_000
+LONGEST_REQUESTS = 10_000
 """Characters of what users say."""
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?")
 WORD_KEYS, LONGEST_WORD, LONGEST_RESULT = ("status", "state", "result"), 30, 20_000

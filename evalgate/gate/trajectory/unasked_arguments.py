@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from evalgate.gate.trajectory.behaviour import split_path
 from evalgate.models.comparison.behaviour import UnaskedArgument
 from evalgate.models.run.run import StoredTrial
+from evalgate.scoring.wording import is_as_asked
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Sequence
@@ -57,15 +58,24 @@ def _passes(trial: Behaviour, tools: Container[str], value: str) -> bool:
 
 def _is_unasked(trials: Trials, asked: str, passed: str) -> bool:
     """Whether users asked for one value in all trials and named the other in none, which is no text around it."""
-    texts = [each.asked for each in trials]
-    named = [text is not None and _names(text, asked) and not _names(text, passed) for text in texts]
-    return bool(named) and all(named) and not _names(passed, asked)
+    texts = [each.asked or "" for each in trials]
+    are_asked = bool(texts) and all(_names(text, asked) for text in texts)
+    return are_asked and not _names(passed, asked) and not any(_may_name(text, passed) for text in texts)
 
 
 def _names(text: str, value: str) -> bool:
     """Whether a text has a value as a whole word; one or two characters may stand there for anything."""
     is_word = rf"(?<!\w){re.escape(value)}(?!\w)"
     return len(value) >= LEAST_NAMED and re.search(is_word, text, re.IGNORECASE) is not None
+
+
+def _may_name(text: str, value: str) -> bool:
+    """Whether a text has a value in some spelling, such as `basic_economy` as "Basic Economy"."""
+    return bool(value) and _squeeze(value) in _squeeze(text)
+
+
+def _squeeze(text: str) -> str:
+    return re.sub(r"[\W_]+", "", text).casefold()
 
 
 def _is_about(what: str, tool: str, argument: str) -> bool:
@@ -84,7 +94,7 @@ def add_unasked(
     found = {(each.tool, each.argument, each.value): each for each in kept}
     for each in differences:
         now = each.now.strip('"')
-        place = _find_place(each.what, baseline) if each.asked is not UNSET and each.asked != now else None
+        place = None if each.asked is UNSET or is_as_asked(each) else _find_place(each.what, baseline)
         if place is not None and each.asked is not UNSET:
             found.setdefault((*place, now), UnaskedArgument(*place, now, each.asked, each.trials, each.trials))
     return [each for each in found.values() if not _is_demanded(each, scenario)][:MOST_UNASKED]

@@ -500,13 +500,15 @@ _NOTES = {
     True: f"{_WRONG}: later runs are compared with this one, and ",
 }
 """What follows where passing scenarios act differently, by whether the run is the baseline of later ones."""
+RIGHT_AGAIN = "The baseline did not do what was asked for, and this run does."
 
 
 def _describe_effect(document: ResultsDoc, pages: RunPages) -> str:
     """What follows if scenarios act differently; empty if only prompt, tools or settings differ."""
     if not differ_beyond_setup(document):
         return ""
-    return f"{_NOTES[pages.makes_baseline]}{describe_later_reports(document)}."
+    later = describe_later_reports(document)
+    return f"{_NOTES[pages.makes_baseline]}{later}." if later else RIGHT_AGAIN
 
 
 S = TypeVar("S")

@@ -21,7 +21,7 @@ from evalgate.reporting.text.changes import (
 from evalgate.reporting.text.scenario_sections import SuiteScenario, find_request, list_scenarios, sort_scenarios
 from evalgate.reporting.text.trajectory_lines import NO_EFFECT
 from evalgate.reporting.text.wording import join_words, pluralize, scenario_name
-from evalgate.scoring.wording import describe_difference
+from evalgate.scoring.wording import describe_difference, is_as_asked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,6 +51,8 @@ class DifferenceLine(NamedTuple):
 
 MOST_NAMED, SHORT_SHA = 3, 7
 """Scenarios that one line names, and characters of a commit."""
+MOST_LISTED = 20
+"""Arguments of a scenario that are not as asked, as many as a run keeps."""
 _ACTS = frozenset({"calls", "some_calls", "argument", "source", "outcome", "state", "file", "status", "maker"})
 _SEVERAL = {each.one: each.several for each in (OTHER_MODEL, OTHER_ASKED, OTHER_TOOLS, OTHER_PROMPT)}
 _OF_AGENT = frozenset({"model", *QUIET})
@@ -159,17 +161,20 @@ def describe_differences(scenario: ScenarioDoc) -> list[str]:
 
 def describe_unasked(document: ResultsDoc) -> str:
     """Which scenarios still pass another value than the user asked for, as the baseline did; empty if none does."""
-    found = [(each, sentences) for each in list_scenarios(document) if (sentences := list_unasked(each))]
-    shown = [f"{_name(each)} {sentences[0]}{_count_more(sentences)}" for each, sentences in found[:MOST_NAMED]]
+    found = [each for each in list_scenarios(document) if _list_kept(each)]
+    shown = [f"{_name(each)} {(all_of := list_unasked(each))[0]}{_count_more(all_of)}" for each in found[:MOST_NAMED]]
     left = len(found) - MOST_NAMED
     more = [f"{pluralize(left, 'more scenario')} like {'it' if left == 1 else 'them'}"] if left > 0 else []
-    return "; ".join([*shown, *more])
+    return f"Not as asked: {'; '.join([*shown, *more])}." if shown else ""
 
 
 def list_unasked(scenario: ScenarioDoc) -> list[str]:
     """The same of one scenario, a sentence each: `still calls ...`. What this run found, its differences say."""
-    kept = [each for each in scenario.get("unasked", ()) if each.since is not UNSET and each.trials]
-    return [f"still {_describe_unasked(each)}" for each in kept]
+    return [f"still {_describe_unasked(each)}" for each in _list_kept(scenario)[:MOST_LISTED]]
+
+
+def _list_kept(scenario: ScenarioDoc) -> list[UnaskedArgument]:
+    return [each for each in scenario.get("unasked", ()) if each.since is not UNSET and each.trials]
 
 
 def _name(scenario: ScenarioDoc) -> str:
@@ -210,10 +215,16 @@ def _has_before(step: CallStep, value: str) -> bool:
 
 
 def describe_later_reports(document: ResultsDoc) -> str:
-    """What later reports say of how scenarios act differently, once this run, or one like it, is their baseline."""
+    """What later reports say of how scenarios act differently, once this run, or one like it, is their baseline.
+
+    Empty if only what the baseline did not do as asked differs, and is as was asked for.
+    """
     scenarios = [each.scenario for each in list_differing(document)]
     kept = [each for scenario in scenarios for each in scenario.get("unasked", ()) if each.since is UNSET]
-    others = [each for scenario in scenarios for each in scenario.get("differences", ()) if each.kind not in QUIET]
+    differing = [each for scenario in scenarios for each in scenario.get("differences", ()) if each.kind not in QUIET]
+    others = [each for each in differing if not is_as_asked(each)]
+    if not others:
+        return ""
     if not kept:
         return "no later report mentions it"
     if len(kept) < len(others):

@@ -20,8 +20,9 @@ traces: ["traces/*.json"]
 scenarios:
 """
 SCENARIO = "  - {{id: {}, assertions: [{{type: output_contains, value: refund, required: true}}{}]}}\n"
-STILL = "refund-0 still calls issue_refund with order_id B2002, though A1001 was asked for"
+STILL = "Not as asked: refund-0 still calls issue_refund with order_id B2002, though A1001 was asked for"
 SINCE = f"{STILL} (since {COMMIT[:7]})"
+OF_ONE = SINCE.removeprefix("Not as asked: refund-0 ")
 
 
 def write(folder, order, *, scenarios=1, trials=2, user="Refund order A1001, please.", answer="A refund.", check=""):
@@ -78,18 +79,18 @@ def test_every_report_of_a_later_run_names_it_and_nothing_else_changes(wrong, tm
     later = run(tmp_path / "later", "B2002", wrong)
     (fact,) = kept(later)[0]
     assert (fact["since"], fact["trials"], later.code) == (COMMIT, 2, 0)
-    assert SINCE in later.stdout.splitlines()
+    assert f"{SINCE}." in later.stdout.splitlines()
     comment = later.text("comment.md")
     assert first_line(comment).startswith("## ✅ EvalGate passed: ")
     line = "` refund-0 ` still calls ` issue_refund ` with ` order_id ` ` B2002 `, though ` A1001 ` was asked for"
-    assert f"\n{line} (since ` {COMMIT[:7]} `)\n" in comment.partition("<details>")[0]
+    assert f"\nNot as asked: {line} (since ` {COMMIT[:7]} `).\n" in comment.partition("<details>")[0]
     assert line in later.text("summary.md")
     folder = later.folder.parent
     verb(folder, "view")
     page = (later.folder / "report.html").read_text()
     words = " ".join(html.unescape(re.sub(r"<[^>]*>", "", page)).split())
-    assert words.count(SINCE.removeprefix("refund-0 ")) == 2, "of the run, and of the scenario"
-    assert SINCE.removeprefix("refund-0 ") in " ".join(verb(folder, "explain", "refund-0").split())
+    assert words.count(OF_ONE) == 2, "of the run, and of the scenario"
+    assert OF_ONE in " ".join(verb(folder, "explain", "refund-0").split())
     assert SINCE in verb(tmp_path, "compare", "wrong/.evalgate", "later/.evalgate")
 
 
@@ -109,6 +110,9 @@ def test_a_revert_is_seen_to_be_what_was_asked_for(wrong, tmp_path):
     heading = first_line(corrected.text("comment.md"))
     assert heading.startswith("## 🟡 EvalGate passed: scenario ` refund-0 ` acts differently: ")
     assert "` B2002 ` → ` A1001 ` in 2 of 2, as was asked for; the only scenario passes" in heading
+    comment = corrected.text("comment.md")
+    assert "\nThe baseline did not do what was asked for, and this run does.\n" in comment
+    assert "If this is wrong" not in comment
 
 
 def test_another_request_ends_it_and_so_does_a_check_that_names_the_value(wrong, tmp_path):
@@ -141,7 +145,7 @@ def test_of_many_scenarios_three_are_named(tmp_path):
     right = run(tmp_path / "right", "A1001", scenarios=5)
     later = run(tmp_path / "later", "B2002", run(tmp_path / "wrong", "B2002", right, scenarios=5), scenarios=5)
     (line,) = [each for each in later.text("comment.md").splitlines() if "still calls" in each]
-    assert (line.count("still calls"), line.endswith("; 2 more scenarios like them")) == (3, True)
+    assert (line.count("still calls"), line.endswith("; 2 more scenarios like them.")) == (3, True)
 
 
 def test_a_baseline_of_before_says_nothing(wrong, tmp_path):

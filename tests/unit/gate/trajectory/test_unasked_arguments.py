@@ -61,6 +61,8 @@ def test_a_value_that_the_request_names_in_another_spelling_or_type_is_asked_for
     [
         ("Refund order A1001, not B2002.", "A1001", "B2002"),
         ("Refund order XA1001.", "A1001", "B2002"),
+        ("Economy if it is cheaper than Basic Economy.", "economy", "basic_economy"),
+        ("Refund A1001, no, b-2002.", "A1001", "B2002"),
         ("Book 12 seats", "12", "13"),  # short: it may be another number
         ("Refund my kettle", "A1001", "B2002"),
         ("Refund order 10045.", 10045, "10045"),

@@ -26,6 +26,7 @@ from results_builder import (
 )
 
 from evalgate.errors import SettingError
+from evalgate.models.comparison.behaviour import UnaskedArgument
 from evalgate.models.run.trial_doc import LocationDoc
 from evalgate.reporting.markdown.links import RunPages
 from evalgate.reporting.markdown.render import render_comment, render_summary
@@ -400,6 +401,10 @@ def poisoned(text):
     ]
     alike = [{**bad, "id": f"{number}{text}"} for number in range(9)]
     missing = a_scenario("m", "MISSING", reason=text)
+    soft[3]["unasked"] = [
+        UnaskedArgument(text, text, text, text, 1, 2, text),
+        UnaskedArgument("a", "", "", "", 1, 1, ""),
+    ]
     return results(
         [
             {**a_suite(text, [bad, *alike, missing, *soft], "fail"), "path": text, "variants": [a_variant(text), a_variant("b" + text)]},
@@ -482,6 +487,7 @@ def test_comment__every_text_hostile__no_line_starts_with_it(text):
         "+ ",
         "Tool calls,",
         "Asked: `",
+        "Not as asked: `",
         "Details: ",
         "\u2705\u00a0PASS",
         "If this is intended",
