@@ -74,6 +74,9 @@ class SuiteSource(Protocol):
     def parse_text(self, text: str, path: str) -> Suite:
         """The suite in a text that is not a file yet, as if it were at this path; raises SuiteError."""
 
+    def find_name(self, path: str) -> str | None:
+        """The name of the suite in a file; None if there is none."""
+
     def load_approvals(self, file: ApprovalFile) -> Sequence[Approval]:
         """The approvals in a file; raises SuiteError listing every error."""
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, Any
 
-from evalgate.errors import Location, OverLimit, Problem, SettingError, SuiteError
+from evalgate.errors import InvalidInput, Location, OverLimit, Problem, SettingError, SuiteError
 from evalgate.evaluators.core.field_problems import FieldProblem
 from evalgate.models.results.document_names import PROJECT
 from evalgate.models.run.run import MAX_SCENARIOS
 from evalgate.suite.diagnostics import Diagnostics
 from evalgate.suite.models import Configuration, Suite, merge_prices
-from evalgate.suite.parse import SUFFIXES, SharedDefaults, hide_project_secrets, parse_project, parse_suite
+from evalgate.suite.parse import SUFFIXES, SharedDefaults, hide_project_secrets, name_of, parse_project, parse_suite
 from evalgate.suite.suite_file import Defaults, PolicyEntry, ProjectFile
 
 if TYPE_CHECKING:
@@ -114,6 +114,15 @@ class SuiteFiles:
         if diagnostics.problems:
             raise SuiteError(*sorted(diagnostics.problems, key=_sort_key))
         return suites[0]
+
+    def find_name(self, path: str) -> str | None:
+        """The name of the suite in a file; see the port."""
+        try:
+            found = self._load_document(path, Diagnostics()) if self._files.expand(path, ".") else None
+        except InvalidInput:  # of what can't be read none is known
+            return None
+        is_suite = found is not None and isinstance(found.value, dict)
+        return str(found.value.get("suite") or name_of(path)) if found and is_suite else None
 
     def _apply_redaction(self, diagnostics: Diagnostics) -> None:
         """Applies the default project file's redaction also if suites were named without it."""

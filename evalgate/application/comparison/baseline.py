@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import posixpath
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -104,6 +105,11 @@ def list_suites(configuration: Configuration) -> Mapping[str, Any]:
         "project_path": configuration.project_path,
         "suites": [{"path": suite.path, "suite": suite.content} for suite in configuration.suites],
     }
+
+
+def list_files(configuration: Configuration, folder: str) -> dict[str, str]:
+    """The files of the suites by name, in a workflow, which names the folder, from the workspace."""
+    return {suite.name: posixpath.normpath(posixpath.join(folder, suite.path)) for suite in configuration.suites}
 
 
 def drift_of(manifest: Mapping[str, Any], rules: Rules, found: BaselineStatus) -> BaselineDrift | None:

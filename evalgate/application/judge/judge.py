@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec.structs import replace
 
 from evalgate.application.approvals.approvals import approvals_of, rule_on_approvals
-from evalgate.application.comparison.baseline import NAME, build_baseline_parts, identify_rules, load_baseline, rules_of
+from evalgate.application.comparison.baseline import (
+    NAME,
+    build_baseline_parts,
+    identify_rules,
+    list_files,
+    load_baseline,
+    rules_of,
+)
 from evalgate.application.comparison.baseline_rules import name_changed_files
 from evalgate.application.comparison.changed_rules import RuleSources, find_changed_rules, list_weakening_problems
 from evalgate.application.comparison.policies import (
@@ -67,7 +74,7 @@ from evalgate.models.comparison.decision import NOT_KEPT
 from evalgate.ports.outputs import KeptTraces
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from evalgate.application.comparison.baseline import LoadedBaseline
@@ -113,7 +120,8 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
     policies = policies_of(configuration, request.rules.fail_on)
     approvals, approval_warnings = approvals_of(request, tools.suites)
     present = present_of(request, policies, tools.fingerprints, now)
-    baseline, approvals = _load_baseline(request, approvals, configuration, tools, now)
+    files = list_files(own, request.folder)
+    baseline, approvals = _load_baseline(request, approvals, configuration, files, tools, now)
     if tools.shards is not None:
         from evalgate.application.parallel.shard_merge import check_shards
 
@@ -180,16 +188,24 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
 
 
 def _load_baseline(
-    request: JudgeRequest, approvals: Approvals, configuration: Configuration, tools: Tools, now: datetime
+    request: JudgeRequest,
+    approvals: Approvals,
+    configuration: Configuration,
+    files: Mapping[str, str],
+    tools: Tools,
+    now: datetime,
 ) -> tuple[LoadedBaseline, Approvals]:
-    """The baseline at today's prices, and both with today's names of suites that had another one."""
+    """The baseline at today's prices, and both with today's names of suites that had another one.
+
+    `files` are those of the run's own suites.
+    """
     baseline = load_baseline(request.baseline, tools.baselines, rules_of(configuration), now)
-    results, names = baseline.results, {suite.name for suite in configuration.suites}
-    if results is not None and results.suite_sizes.keys() != names:
+    results = baseline.results
+    if results is not None and results.suite_files != files:
         from evalgate.application.comparison.renamed_suites import follow_renames, rename_approvals
 
-        baseline = follow_renames(baseline, configuration, tools.baselines)
-        results, approvals = baseline.results, rename_approvals(approvals, baseline.renames)
+        baseline = follow_renames(baseline, configuration, files, request.folder, tools)
+        results, approvals = baseline.results, rename_approvals(approvals, baseline.renames, configuration)
     if results is not None:
         from evalgate.application.comparison.price_comparison import reprice_baseline
 

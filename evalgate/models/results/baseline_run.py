@@ -153,6 +153,7 @@ class BaselineSuite(Struct, frozen=True):
     suite: str
     scenarios: list[BaselineEntry]
     tool_digests: dict[str, str] = {}
+    path: str = ""
 
 
 class BaselineRun(Struct, frozen=True):
@@ -161,6 +162,7 @@ class BaselineRun(Struct, frozen=True):
     `suite_sizes` counts the scenarios by suite. `fingerprint` identifies the results. `document` is set only if
     single assertions were requested. `watched` are digests of the agent's files by path, None if it has none.
     `tool_digests` are those of all suites. `inputs` are those of its workflow, None if it had none or is older.
+    `suite_files` are the paths of suites by name, in a workflow from the workspace.
     """
 
     created_at: str
@@ -174,6 +176,7 @@ class BaselineRun(Struct, frozen=True):
     watched: Mapping[str, str] | None = None
     tool_digests: Mapping[str, str] = {}
     inputs: InputsDoc | None = None
+    suite_files: Mapping[str, str] = {}
 
     def find_trials(self, key: ScenarioKey) -> Sequence[BaselineTrial]:
         """The measured trials of a scenario, empty if there is no such scenario."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -40,6 +41,7 @@ class _Results(msgspec.Struct):
     selection: SelectionDoc | None = None
     watched: WatchedDoc | None = None
     inputs: InputsDoc | None = None
+    working_directory: str = ""
 
 
 class _UnfitError(Exception):
@@ -132,6 +134,7 @@ def load_baseline_run(data: bytes, fingerprint: str = "", *, whole: bool = False
         None if found.watched is None else found.watched["files"],
         {name: text for suite in found.suites for name, text in suite.tool_digests.items()},
         found.inputs,
+        {each.suite: posixpath.normpath(posixpath.join(found.working_directory, each.path)) for each in found.suites},
     )
 
 
