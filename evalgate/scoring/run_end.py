@@ -6,6 +6,7 @@ import re
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
+from evalgate.measures.text.plain_text import mark_part
 from evalgate.measures.values.json_values import mark_name
 from evalgate.models.run.run import RUN_FAILED, AssertionResult
 from evalgate.scoring.wording import cut_quote, join_names
@@ -57,4 +58,4 @@ def _quote_error(trace: Trace) -> str:
     """The last line of the error, which is the one that names it where it is what a process wrote."""
     message = ((trace.error and trace.error["message"]) or "").rstrip()
     last = message[max(map(message.rfind, "\n\r")) + 1 :].strip()
-    return f": {cut_quote(last)}" if last else ""
+    return f": {mark_part(cut_quote(last))}" if last else ""

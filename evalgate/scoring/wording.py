@@ -50,10 +50,11 @@ def describe_empty_glob(suite: str, glob: str) -> str:
     return f"suite {mark_name(suite)}: the glob {mark_name(glob, 120)} of `traces` matches no file"
 
 
-def build_record_command(path: str, scenario: str = "") -> str:
+def build_record_command(path: str, scenario: str = "", trials: int = 0) -> str:
     """The command that records the scenarios of the suite in a file, or one; what starts the agent is not known."""
-    only = f" --scenario {shlex.quote(scenario)}" if scenario else ""
-    return f"evalgate record --suite {shlex.quote(path)}{only} -- YOUR AGENT"
+    options = [f" --scenario {shlex.quote(scenario)}"] if scenario else []
+    options += [f" --trials {trials}"] if trials else []
+    return f"evalgate record --suite {shlex.quote(path)}{''.join(options)} -- YOUR AGENT"
 
 
 def of_trials(count: int) -> str:

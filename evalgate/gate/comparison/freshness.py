@@ -159,7 +159,7 @@ def _check_commit(commit: str | None, judged_commits: frozenset[str]) -> str | N
 def find_origins(
     run: Run, judged_commits: frozenset[str], known: Container[int | None], *, is_asked: bool
 ) -> OriginsDoc | None:
-    """Which recordings were replayed or made at another commit; None if none was. `known` are the baseline's.
+    """Which traces were replayed or made at another commit; None if none was. `known` are the baseline's.
 
     One that is committed can't name the commit that holds it, so a report only says so: `require: head` refuses it.
     """

@@ -55,7 +55,7 @@ def run_flip_test(
     if min(len(baseline.passed), len(current.passed)) < MIN_TRIALS:
         return judge_single_trial(change, policy)
     if policy.pair_by is None:
-        passes = sum(baseline.passed), len(baseline.passed), sum(current.passed), len(current.passed)
+        passes = _count_passes(baseline, current)
         needed = partial(trials_for_flip, *passes)
         is_reversal = {sum(side.passed) / len(side.passed) for side in (baseline, current)} == {0.0, 1.0}
         return UndecidedChange(
@@ -79,13 +79,21 @@ def run_score_test(
     if few < MIN_TRIALS:
         return judge_single_trial(change, policy)
     if policy.pair_by is None:
-        needed = partial(_if_more_needed, few, trials_for_scores)
+        passes = _count_passes(baseline, current)
+        have_equal_rates = passes[0] * passes[3] == passes[2] * passes[1]
+        by_scores = partial(_if_more_needed, few, trials_for_scores)
+        needed = by_scores if have_equal_rates else partial(trials_for_flip, *passes)
         return UndecidedChange(change, policy, "permutation", permutation_p(baseline_scores, current_scores), needed)
     differences = _score_differences(baseline, current)
     if len(differences) < MIN_TRIALS:
         return mark_inconclusive(change, TOO_FEW_PAIRS)
     needed = partial(_if_more_needed, len(differences), pairs_for_scores)
     return UndecidedChange(change, policy, "paired permutation", paired_permutation_p(differences), needed)
+
+
+def _count_passes(baseline: ScenarioOutcome, current: ScenarioOutcome) -> tuple[int, int, int, int]:
+    """The trials that passed on each side, each with how many there are."""
+    return sum(baseline.passed), len(baseline.passed), sum(current.passed), len(current.passed)
 
 
 def judge_single_trial(change: Change, policy: RegressionPolicy) -> Change:

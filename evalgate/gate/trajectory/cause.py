@@ -199,9 +199,17 @@ def add_agent_changes(
     for key, scenario in list_scenarios(run.suites):
         change = comparison.changes.get(key)
         if change is not None and change.kind in _MOVED:
-            parts = list_agent_parts(scenario.trials)
-            change.agent = compare_agents(baseline.find(key), parts, baseline.steady, digests)
+            before, parts = list(baseline.find(key)), list_agent_parts(scenario.trials)
+            change.agent = compare_agents(before, parts, baseline.steady, digests)
             change.prompts = change.agent and change.agent.prompts
+            if change.agent is None and change.kind in REGRESSIONS and before and parts:
+                change.same_parts = _list_same([*before, *parts])
+
+
+def _list_same(parts: Sequence[AgentParts]) -> list[str]:
+    """Of model, tools and prompt those that all these traces record and that are one and the same in all."""
+    columns = zip(("model", "tool definitions", "system prompt"), zip(*parts, strict=True), strict=False)
+    return [name for name, found in columns if found[0] and len({*found}) == 1]
 
 
 def find_steady_prompts(baseline: Iterable[AgentParts]) -> set[str]:

@@ -228,7 +228,8 @@ class Change(Struct):
 
     `calls` is set if the scenario does not pass or got worse and both sides have trials, `trajectory_diff` if
     it got worse and both traces are available, `cause` if the run was judged by other rules than the
-    baseline or the agent's model, tools or prompt changed, and `agent` if they did. `p_corrected` is the p-value
+    baseline or the agent's model, tools or prompt changed, and `agent` if they did; else `same_parts` names those of
+    them that all traces of both sides record, of a scenario that got worse. `p_corrected` is the p-value
     after the policy's correction, None without one. `lost` names figures that are no longer recorded.
     `grown` has cost, all tokens, those of input and output, and calls if one of the first two grew much.
     `example` is a trial of a new scenario that passes.
@@ -251,6 +252,7 @@ class Change(Struct):
     example: TrialExample | None = None
     cause: Cause | None = None
     agent: AgentChange | None = None
+    same_parts: Sequence[str] = ()
     prompts: tuple[str, str] | None = None  # hashes of the system prompt before and now, if it changed
     differences: Sequence[BehaviourDifference] = ()
     unasked: Sequence[UnaskedArgument] = ()  # arguments with another value than was asked for, since any run

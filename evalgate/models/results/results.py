@@ -198,7 +198,8 @@ class ChangeDoc(TypedDict):
     scenario passes on neither side: `same`, `worse`, or `other` if a check fails that passed in the baseline.
     `added_checks` names the checks of a scenario that fails which the baseline's suite lacks; absent if there are none.
     `comes_with` names what the traces record of the agent that the baseline's do not: model, tool definitions, system
-    prompt. `prompts` are the hashes of the system prompt before and now, present if it changed.
+    prompt. Without one, `same_parts` names those of the three that all traces of both sides record, of a scenario that
+    got worse. `prompts` are the hashes of the system prompt before and now, present if it changed.
     """
 
     kind: str
@@ -215,6 +216,7 @@ class ChangeDoc(TypedDict):
     example: NotRequired[TrialExample]
     cause: NotRequired[Cause]
     comes_with: NotRequired[list[str]]
+    same_parts: NotRequired[list[str]]
     prompts: NotRequired[list[str]]
     lost: NotRequired[list[LostFigureDoc]]
     grown: NotRequired[list[GrownFigureDoc]]
@@ -328,7 +330,7 @@ class RecordingsDoc(TypedDict):
 
 
 class OriginsDoc(TypedDict):
-    """How many recordings were replayed from cassettes, and how many others were made `elsewhere`: at other commits.
+    """How many traces were replayed from cassettes, and how many others were made `elsewhere`: at other commits.
 
     The baseline's are among neither. `commits` are the first of these commits, in short; `is_asked` as above.
     """

@@ -74,7 +74,6 @@ from evalgate.reporting.text.grouping import (
     list_other_warnings,
 )
 from evalgate.reporting.text.ruling_lines import (
-    REMOVALS,
     find_flaky,
     find_quarantined_keys,
     list_notable_approvals,
@@ -90,6 +89,7 @@ from evalgate.reporting.text.scenario_sections import (
     find_failed_trial,
     find_worst_outcome,
     has_failed_trials,
+    is_known_failure,
 )
 from evalgate.reporting.text.sentences import DIFFERENCE_LIMIT, UNASKED_LIMIT, escape_sentence
 
@@ -160,6 +160,7 @@ def build_report(
         "other_changes": Group(scenarios.other_changes, changed, 0.09, layout.rows),
         "reasons": Group(_list_other_reasons(document), partial(_format_reason, links=links), 0.05, layout.rows),
         "quarantined": Group(grouped.quarantined, row, 0.05, layout.rows),
+        "quarantined_changes": Group(_list_quarantined_changes(grouped), detail, 0.02, layout.failures),
         "quarantines": Group(sort_quarantines(document), render_quarantine, 0.03, layout.rows),
         "newly_flaky": Group(find_flaky(document, new=True), flaky, 0.02, layout.rows),
         "flaky": Group(find_flaky(document, new=False), flaky, 0.01, layout.rows),
@@ -199,7 +200,7 @@ def build_report(
     if links.failure:  # only a passing report of a run that failed has it
         heading = heading._replace(sign=ATTENTION)
     merging = _describe_merging(document, heading) if pages.merges else ""
-    step = describe_next_step(document, scenarios, merges=pages.merges)
+    step = describe_next_step(document, scenarios, pages)
     are_blocking = any(each["code"] == "behaviour_changed" for each in document["reasons"])
     return Report(
         heading=str(heading),
@@ -215,10 +216,10 @@ def build_report(
         lost_figures=describe_lost_figures(document, escape_span),
         growth=describe_growth(document, escape_span),
         unasked=escape_sentence(describe_unasked(document), UNASKED_LIMIT),
-        recordings=describe_other_recordings(document, heading.text),
+        recordings=describe_other_recordings(document, heading.text, has_figure=True),
         other_calls="",
         is_compared=_is_compared(document),
-        figures=build_figures(document, in_detail=layout.all_goldens),
+        figures=build_figures(document, heading.text, in_detail=layout.all_goldens),
         trend=_build_trend(document, links),
         green_suites=sum(map(is_green, document["suites"])),
         more_failures=more.build_rows(),
@@ -231,6 +232,7 @@ def build_report(
         failures_block=bool(document["exit_code"]),
         quarantined_failing=quarantined,
         quarantine_matters=quarantined > 0 or _is_quarantine_new(document),
+        approvals_matter=any(each["status"] not in ("active", "unused") for each in document["approvals"]),
         acts=sum(each.is_act for each in differences),
         differences_block=are_blocking,
         differences_note="" if are_blocking else _describe_effect(document, pages),
@@ -248,6 +250,12 @@ def _list_passing(document: ResultsDoc, grouped: GroupedScenarios) -> list[Failu
     """The scenarios that pass as before, but for those that act differently: these have a section of their own."""
     acting = {id(each.scenario) for each in list_acting(document)}
     return [each for each in grouped.passing if isinstance(each, FailureGroup) or id(each.scenario) not in acting]
+
+
+def _list_quarantined_changes(grouped: GroupedScenarios) -> list[FailureGroup]:
+    """What fails in quarantine and did not fail in the baseline."""
+    failing = [each for each in grouped.quarantined if isinstance(each, FailureGroup)]
+    return [each for each in failing if not is_known_failure(each.members[0].scenario)]
 
 
 def _check_url(url: str) -> str:
@@ -356,9 +364,7 @@ def _build_alert(document: ResultsDoc, failing: Sequence[FailureGroup], links: L
         return _build_failed_alert(document, failing, links)
     if describe_unblocked_failures(document) and (worst := _name_failing(failing)):
         return Alert("WARNING", worst, is_in_heading=_is_named(document, failing))
-    weakenings = list_weakenings(document) or [
-        each for each in document.get("weakenings") or () if each["kind"] in REMOVALS
-    ]
+    weakenings = list_weakenings(document)
     return Alert("WARNING", render_weakening(weakenings[0], links.place)) if weakenings else None
 
 

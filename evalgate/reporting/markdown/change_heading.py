@@ -32,7 +32,7 @@ from evalgate.reporting.text.changes import (
     count_changes,
     iter_changes,
 )
-from evalgate.reporting.text.ruling_lines import REMOVALS
+from evalgate.reporting.text.ruling_lines import REMOVALS, format_limit
 from evalgate.reporting.text.scenario_sections import find_failed_checks, list_grave_reasons
 from evalgate.reporting.text.sentences import escape_like_names, unmark_parts
 from evalgate.reporting.text.wording import identify_reason, join_words, pluralize
@@ -160,12 +160,12 @@ def describe_no_change(document: ResultsDoc, changes: RunChanges, escape: Callab
     if (origins := document.get("origins")) and origins["is_asked"]:
         return "; ".join([f"no change {since}", *describe_origins(document)])
     are_new = recordings is not None and not recordings["unchanged"]
-    number = f" in {pluralize(recordings['of'], 'new recording')}" if recordings and are_new else ""
+    number = f" in {pluralize(recordings['of'], 'new trace')}" if recordings and are_new else ""
     return f"no change {since}{number}"
 
 
 def describe_origins(document: ResultsDoc) -> list[str]:
-    """How many recordings were replayed, or made at another commit, as phrases."""
+    """How many traces were replayed, or made at another commit, as phrases."""
     found = document.get("origins")
     if not found:
         return []
@@ -179,9 +179,9 @@ def describe_origins(document: ResultsDoc) -> list[str]:
 
 def _count_recordings(number: int, of: int) -> str:
     if of == 1:
-        return "the only recording was"
+        return "the only trace was"
     which = f"all {of:,}" if number == of else f"{number:,} of {of:,}"
-    return f"{which} recordings {'was' if number == 1 else 'were'}"
+    return f"{which} traces {'was' if number == 1 else 'were'}"
 
 
 def name_baseline(document: ResultsDoc, escape: Callable[[str], str]) -> str:
@@ -197,9 +197,9 @@ def describe_failed_comparison(document: ResultsDoc, causes: Sequence[str], esca
     new = [each for each in blocking if each.words is not KNOWN_FAILURE]
     good, growth = changes.describe(escape, _list_good(document, changes), is_named=bool(bad)), list_growth(document)
     is_alone = len(bad) == len(changes.describe(escape, BAD))  # else it would not be clear of what it is the reason
-    is_told = len(find_void_approvals(document)) == 1 and bool(split_void(find_void_approvals(document)[0])[1])
-    reason = describe_reason(changes, escape) if is_alone and not is_told else ""
-    phrases = join_words(bad if reason else [*bad, *good])
+    uncovered = _describe_uncovered(document, changes, escape) if describes_uncovered(document) else ""
+    reason = "" if uncovered or not is_alone else describe_reason(changes, escape)
+    phrases = uncovered or join_words(bad if reason else [*bad, *good])
     text = "; ".join([phrases or describe_no_change(document, changes, escape), *([] if reason else growth)])
     known = changes.describe_known(escape)
     if known and not new and not causes and blocking:
@@ -207,7 +207,7 @@ def describe_failed_comparison(document: ResultsDoc, causes: Sequence[str], esca
         who = f"{len(blocking):,} of {known}" if left else known
         verb = "blocks" if len(blocking) == 1 else "block"
         if are_proposed(document):
-            return f"{text}; {who} {verb} until the proposed approval is merged"
+            return f"{text}; {who} {verb}: {_describe_proposed(document)}"
         return f"{text}, but {who} still {verb}"
     lost = _name_lost(new)
     if lost and len(lacking := _find_lacking(document)) > len(new):
@@ -293,13 +293,31 @@ def split_void(approval: ApprovalDoc) -> tuple[str, str]:
     return cause, names
 
 
-def describe_uncovered(document: ResultsDoc, approval: ApprovalDoc, escape: Callable[[str], str]) -> str:
-    """What the agent did that the one check which an approval does not cover fails by, cut; else empty."""
-    key, (_, name) = (approval["suite"], approval["scenario"], approval["variant"]), split_void(approval)
-    scenario = next((each.scenario for each in iter_changes(document) if each.key == key), None)
-    checks = find_failed_checks(scenario) if scenario is not None else []
-    reason = next((each.first.reason for each in checks if each.name == name), "")
-    return "" if reason.startswith((UNWANTED, HOLDS_NOT)) else cut_sentence(reason, escape)
+def describes_uncovered(document: ResultsDoc) -> bool:
+    """Whether the only thing that blocks is a scenario that fails checks which its one approval does not cover."""
+    void, blocking = find_void_approvals(document), list(_iter_blocking(document))
+    return len(void) == 1 and bool(split_void(void[0])[1]) and len(blocking) == len(count_changes(document).bad) == 1
+
+
+def _describe_uncovered(document: ResultsDoc, changes: RunChanges, escape: Callable[[str], str]) -> str:
+    """What the one scenario fails by, after the approval that does not cover it."""
+    (approval,), (bad,) = find_void_approvals(document), changes.bad
+    names = split_void(approval)[1]
+    checks = find_failed_checks(bad.scenario)
+    reason = next((each.first.reason for each in checks if each.name == names), "")
+    if not reason or reason.startswith((UNWANTED, HOLDS_NOT)):
+        reason = mark_part(names)
+    who = f"fails a check that the approval of {escape(approval['who'])} does not cover"
+    name = " ".join(escape(each) for each in (bad.scenario["id"], bad.scenario["variant"]) if each)
+    return f"known failure {name} {who}: {cut_sentence(reason, escape)}"
+
+
+def _describe_proposed(document: ResultsDoc) -> str:
+    """That the approvals which this pull request proposes can't pass its own check, and the score of a single one."""
+    proposed = [each for each in document["approvals"] if each["status"] == "proposed"]
+    if len(proposed) > 1:
+        return "the approvals proposed here can't pass their own check"
+    return f"the approval proposed here ({format_limit(proposed[0])}) can't pass its own check"
 
 
 def find_not_blocked(document: ResultsDoc) -> list[tuple[str, ScenarioDoc]]:

@@ -38,8 +38,8 @@ def format_origin(run: TriggeringRun, run_url: str, links: Links) -> str:
     if run.is_same_repository:
         return f"{where}."
     repository = escape_span(run.head_repository, 200)
-    what = "so even a pass proves nothing: review the change, or run it on a branch of this repository."
-    return f"{where} of the fork {repository}, which controls the results, {what}"
+    what = "review the change, or run it on a branch of this repository."
+    return f"{where} of the fork {repository}, which controls its results (a pass would prove nothing): {what}"
 
 
 MAX_BRANCH = 60
@@ -178,14 +178,28 @@ def find_agent_changes(document: ResultsDoc) -> AgentChanges:
 def describe_agent_changes(document: ResultsDoc, escape: Callable[[str], str]) -> str:
     """Returns one line: all scenarios that broke or regressed come with another model, or so many of them.
 
-    `escape` is applied to model names.
+    Or that their model, tools and prompt are the same, as far as all traces record it. `escape` is applied to model
+    names.
     """
     total, regressions = find_agent_changes(document)
+    if not regressions:
+        return _describe_same_parts(document)
     together: dict[frozenset[int], list[str]] = {}
     for item, numbers in regressions.items():
         together.setdefault(numbers, []).append(_escape_item(item, escape))
     most_first = sorted(together.items(), key=lambda each: -len(each[0]))[:MAX_AGENT_CHANGES]
     return " ".join(f"{_count_of(len(numbers), total)} {join_words(items)}." for numbers, items in most_first)
+
+
+def _describe_same_parts(document: ResultsDoc) -> str:
+    """What all that got worse records of the agent and has in common with the baseline; empty if nothing is known."""
+    changes = [scenario["change"] for suite in document["suites"] for scenario in suite["scenarios"]]
+    worse = [change.get("same_parts", []) for change in changes if change and change["kind"] in REGRESSIONS]
+    shared = [each for each in (worse[0] if worse else ()) if all(each in others for others in worse)]
+    if not shared:
+        return ""
+    names = join_words(shared)
+    return f"{names[:1].upper()}{names[1:]} {'is' if len(shared) == 1 else 'are'} the same as in the baseline."
 
 
 def _escape_item(item: str, escape: Callable[[str], str]) -> str:

@@ -11,7 +11,7 @@ from evalgate.reporting.markdown.change_heading import (
     cut_sentence,
     describe_comparison,
     describe_origins,
-    describe_uncovered,
+    describes_uncovered,
     find_not_blocked,
     find_void_approvals,
     name_baseline,
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
 
     from evalgate.models.results.results import ReasonDoc, RecordingsDoc, ResultsDoc, ScenarioDoc, SummaryDoc
     from evalgate.models.results.results_sections import WeakeningDoc
+    from evalgate.reporting.markdown.change_heading import ComparisonWords
     from evalgate.reporting.text.ruling_lines import ScenarioDocKey
 
 QUARANTINED, APPROVED, NOT_ASKED = "quarantined", "approved", "not in fail_on"
@@ -64,7 +65,7 @@ _NOT_EVALUATED = "with checks that could not be evaluated"
 BUG = "internal"
 NO_REPORT = "no_report"
 """The code of an error in EvalGate's own code."""
-PASSED, ATTENTION, FAILED, INVALID = "\u2705", "\U0001f7e1", "\u274c", "\u26d4"
+PASSED, NOTHING_NEW, ATTENTION, FAILED, INVALID = "\u2705", "\u26aa", "\U0001f7e1", "\u274c", "\u26d4"
 
 
 DECISIVE = frozenset({"decisive_copies"})
@@ -88,8 +89,8 @@ class Heading(NamedTuple):
 
     @property
     def tone(self) -> Literal["good", "warn", "bad"]:
-        """The colour of the sign, which terminal and page have, too: green, yellow or red."""
-        return "good" if self.sign == PASSED else "warn" if self.sign == ATTENTION else "bad"
+        """The colour, which terminal and page have, too: green, yellow or red; nothing new is no worse than before."""
+        return "good" if self.sign in (PASSED, NOTHING_NEW) else "warn" if self.sign == ATTENTION else "bad"
 
     @property
     def sentence(self) -> str:
@@ -109,9 +110,7 @@ def build_heading(
     `makes_baseline` is whether the run is the baseline of its branch, which has none.
     """
     heading, leg, selection = _build_verdict(document, escape), document.get("leg"), document.get("selection")
-    if (recordings := document.get("recordings")) and is_old(recordings):
-        since = name_baseline(document, escape)
-        heading = heading._replace(text=_add_old_recordings(document, recordings, heading.text, since))
+    heading = _add_old_recordings(document, heading)
     text = _add_other_branch(document, heading.text, escape, makes_baseline=makes_baseline)
     if selection:
         judged = f"{selection['judged']:,} of {pluralize(selection['of'], 'scenario')} judged"
@@ -122,23 +121,36 @@ def build_heading(
 RECORD_AGAIN = "to judge a change of the agent, record it again"
 
 
-def _add_old_recordings(document: ResultsDoc, recordings: RecordingsDoc, text: str, since: str) -> str:
-    """That nothing was recorded is all there is to say where nothing changed; else it comes last, if it is asked.
+def _add_old_recordings(document: ResultsDoc, heading: Heading) -> Heading:
+    """Adds that nothing was recorded since the baseline, if that is asked and the heading does not say it."""
+    recordings = document.get("recordings")
+    if heading.sign == NOTHING_NEW or RECORD_AGAIN in heading.text:
+        return heading
+    if not recordings or not is_old(recordings) or not recordings["is_asked"]:
+        return heading
+    joint = ", but" if heading.text.startswith("passed:") else ";"
+    return heading._replace(text=f"{heading.text}{joint} {describe_recordings(document)}")
 
-    In a shell, where a baseline is given, it is not: what failed may just be judged again.
+
+def _build_nothing_new(
+    document: ResultsDoc, found: ComparisonWords, escape: Callable[[str], str], *, is_calm: bool
+) -> Heading | None:
+    """That nothing was recorded since the baseline, where nothing changed: no change of the agent was judged.
+
+    None if something was recorded, or judged by new rules, or nobody asks for it. In a shell, where a baseline is
+    given, it is all there is to say, too.
     """
-    before, same, rest = text.partition(f"no change since {since}")
-    is_given = document["baseline"] is not None and document["baseline"]["status"] == "given"
-    is_all = before == "passed: " and bool(same) and not recordings["new_rules"]
-    if not recordings["is_asked"] and not (is_all and is_given):
-        return text
-    if not is_all:
-        return f"{text}{', but' if text.startswith('passed:') else ';'} {describe_recordings(document)}"
-    known, number = rest.partition("; ")[0].removeprefix(" (").removesuffix(")"), recordings["of"]
-    same = (
-        f"all {number:,} recordings are the same as those" if number > 1 else "the only recording is the same as that"
-    )
-    return "; ".join(filter(None, [f"{before}nothing new was recorded ({same} of {since})", known, RECORD_AGAIN]))
+    recordings, baseline = document.get("recordings"), document["baseline"]
+    is_given = baseline is not None and baseline["status"] == "given"
+    if not recordings or not is_old(recordings) or not (recordings["is_asked"] or is_given):
+        return None
+    if recordings["new_rules"] or found.is_changed or not found.changes.is_same:
+        return None
+    since, number = name_baseline(document, escape), recordings["of"]
+    same = f"all {number:,} traces are the same as those" if number > 1 else "the only trace is the same as that"
+    parts = [f"passed: nothing new was recorded ({same} of {since})", found.changes.describe_known(escape)]
+    parts += _describe_duplicates(document, DUPLICATES)
+    return Heading(NOTHING_NEW if is_calm else ATTENTION, "; ".join([*filter(None, parts), RECORD_AGAIN]))
 
 
 def _add_other_branch(document: ResultsDoc, text: str, escape: Callable[[str], str], *, makes_baseline: bool) -> str:
@@ -163,18 +175,20 @@ def describe_recordings(document: ResultsDoc) -> str:
     found = document.get("recordings")
     if not found or not found["unchanged"]:
         return ""
-    number = pluralize(found["of"], "recording")
+    number = pluralize(found["of"], "trace")
     if not is_old(found):
         return f"{found['unchanged']:,} of {number} are the same as in the baseline"
     which = f"the only {number[2:]} is" if found["of"] == 1 else f"all {number} are"
     if found["new_rules"]:
-        return f"{which} the same as in the baseline: recordings unchanged, judged by new rules"
+        return f"{which} the same as in the baseline: traces unchanged, judged by new rules"
     return f"{which} the same as in the baseline: {RECORD_AGAIN}"
 
 
-def describe_other_recordings(document: ResultsDoc, heading: str) -> str:
-    """Describes the same as a sentence, unless the heading does."""
-    phrase = "" if RECORD_AGAIN in heading else describe_recordings(document)
+def describe_other_recordings(document: ResultsDoc, heading: str, *, has_figure: bool = False) -> str:
+    """Describes the same as a sentence, unless the heading does; a report that `has_figure` counts new ones there."""
+    recordings = document.get("recordings")
+    is_counted = has_figure and recordings is not None and not is_old(recordings)
+    phrase = "" if is_counted or RECORD_AGAIN in heading else describe_recordings(document)
     found = [each for each in (phrase, *describe_origins(document)) if each and each not in heading]
     return " ".join(f"{each[:1].upper()}{each[1:]}." for each in found)
 
@@ -273,11 +287,13 @@ def _build_passed_comparison(document: ResultsDoc, summary: SummaryDoc, escape: 
     number = summary["scenarios"]
     passed = [_describe_all_passed(document, number, escape)] if number and not known else []
     is_clean = not passed or passed == [format_all_passed(number)]
-    parts = [text, *passed] if found.is_changed or is_clean else [*passed, text]
+    parts = [text, *passed] if found.is_changed or is_clean else [*passed, *([text] if found.changes.is_same else [])]
     is_loud = any(is_attention_due(each) for suite in document["suites"] for each in suite["scenarios"])
     is_excused = not known or (found.changes.are_known_excused and found.changes.is_same)
     is_blind = found.changes.counts[UNCOMPARED] and not document.get("comparison", {}).get("compared")
     is_calm = number and is_excused and not is_loud and not is_blind and not list_growth(document)
+    if nothing_new := _build_nothing_new(document, found, escape, is_calm=bool(is_calm)):
+        return nothing_new
     return Heading(
         PASSED if is_calm else ATTENTION, f"passed: {'; '.join([*parts, *list_slowdown(document), *duplicates])}"
     )
@@ -300,15 +316,14 @@ def _describe_duplicates(document: ResultsDoc, codes: Container[str]) -> list[st
 
 
 def _describe_void_approvals(document: ResultsDoc, escape: Callable[[str], str]) -> list[str]:
-    """Says why approvals of scenarios that block do not count; what they do not cover is named for a single one."""
+    """Why approvals of scenarios that block do not count, unless their only scenario says it."""
     void = find_void_approvals(document)
+    if not void or describes_uncovered(document):
+        return []
     if len(void) == 1:
         cause, names = split_void(void[0])
-        done = describe_uncovered(document, void[0], escape) if names else ""
-        lack = f"not cover this: {done}" if done else f"not cover {escape(names)}" if names else f"not count: {cause}"
+        lack = f"not cover {escape(names)}" if names else f"not count: {cause}"
         return [f"the approval of {escape(void[0]['who'])} does {lack}"]
-    if not void:
-        return []
     causes = {split_void(each)[0] for each in void}
     return [f"{len(void):,} approvals do not count{f': {causes.pop()}' if len(causes) == 1 else ''}"]
 
@@ -346,7 +361,8 @@ def _explain_not_blocked(document: ResultsDoc) -> str:
     approved = find_approved_keys(document)
     words = Counter(_find_excuse(suite, each, approved) for suite, each in failing)
     if len(words) == 1:
-        return next(iter(words))
+        covered = "covered by an approval" if len(failing) == 1 else "covered by approvals"
+        return covered if words[APPROVED] else next(iter(words))
     excused = [f"{words[word]:,} {word}" for word in (QUARANTINED, APPROVED) if words[word]]
     return ", ".join([*excused, *([f"the rest {NOT_ASKED}"] if words[NOT_ASKED] else [])])
 

@@ -7,20 +7,26 @@ from typing import TYPE_CHECKING, NamedTuple
 from evalgate.models.comparison.comparison import NO_MODEL, NO_PRICE
 from evalgate.reporting.markdown.header_lines import MAX_BRANCH
 from evalgate.reporting.markdown.heading import is_old
+from evalgate.reporting.markdown.links import Links
 from evalgate.reporting.markdown.statistics_rows import list_growth
 from evalgate.reporting.text.changes import count_changes, is_compared
 from evalgate.reporting.text.commands import build_approve_command, build_record_command, may_approve
 from evalgate.reporting.text.escaping import escape_span
-from evalgate.reporting.text.ruling_lines import OUTAGE, REMOVALS
+from evalgate.reporting.text.ruling_lines import ADDITIONS, OUTAGE, REMOVALS
 from evalgate.reporting.text.scenario_sections import (
+    MAY_BE_FIXED,
     RULE_OF_ALL,
+    SuiteScenario,
+    count_needed_trials,
     count_passed,
+    describe_checks,
     describe_pass_rule,
     find_failed_checks,
     is_crash,
     is_lost,
     reads_answer,
 )
+from evalgate.reporting.text.sentences import escape_sentence
 from evalgate.reporting.text.trajectory_lines import are_calls_same
 from evalgate.reporting.text.wording import join_words
 
@@ -29,6 +35,7 @@ if TYPE_CHECKING:
 
     from evalgate.models.results.results import LostFigureDoc, ResultsDoc, ScenarioDoc
     from evalgate.models.results.results_sections import WeakeningDoc
+    from evalgate.reporting.markdown.links import RunPages
     from evalgate.reporting.text.scenario_sections import ScenarioSections
 
 INTENDED = "If this is intended:"
@@ -43,17 +50,37 @@ class NextStep(NamedTuple):
     text: str
 
 
-def describe_next_step(document: ResultsDoc, scenarios: ScenarioSections, *, merges: bool) -> NextStep:
-    """Describes how to accept what blocks, or, where it `merges` by this verdict, what merging it means."""
+def describe_next_step(document: ResultsDoc, scenarios: ScenarioSections, pages: RunPages) -> NextStep:
+    """Describes how to accept what blocks, or, where something merges by this verdict, what merging it means.
+
+    For a run of a branch itself that makes its baseline, what it means for later pull requests.
+    """
+    merges = pages.merges
     if "selection" in document or document["report_only"]:
         return NextStep("", "")
     if document["verdict"] == "pass":
-        return _describe_merge(document) if merges else NextStep("", "")
+        links = Links(pages.of_commit)
+        found = _describe_merge(document, links) if merges else None
+        return found or (_describe_push(document, links) if pages.makes_baseline else NextStep("", ""))
+    if document["verdict"] == "cannot_judge" and merges:
+        return _describe_unreachable(document)
     text = _describe_acceptance(document, scenarios, merges=merges) if document["verdict"] == "fail" else ""
     return NextStep(_describe_case(document, scenarios, merges=merges) if text else "", text)
 
 
-def _describe_merge(document: ResultsDoc) -> NextStep:
+def _describe_unreachable(document: ResultsDoc) -> NextStep:
+    """How to get a comparison whose baseline GitHub did not give, and why its lack blocks."""
+    codes = {each["code"] for each in document["reasons"]}
+    if codes != {"unreachable"}:
+        return NextStep("", "")
+    return NextStep(
+        "To compare:",
+        "mend what the warning names, by a push to this pull request if it is the workflow; if GitHub did not answer,"
+        " run again. It blocks, as it can be mended",
+    )
+
+
+def _describe_merge(document: ResultsDoc, links: Links) -> NextStep:
     """What merging means for what got worse, weaker or more expensive and does not block."""
     if is_compared(document) and count_changes(document).has_bad:
         return NextStep(
@@ -62,16 +89,62 @@ def _describe_merge(document: ResultsDoc) -> NextStep:
         )
     if expired := _describe_expiry(document):
         return NextStep("To compare before you merge:", expired)
-    if weaker := [each for each in document.get("weakenings") or () if each["kind"] != OUTAGE]:
-        return NextStep(INTENDED, f"merge, and later runs {_describe_weaker_runs(weaker)}")
+    if weaker := _list_weaker(document):
+        means, undone = _describe_weaker_runs(weaker)
+        return NextStep(INTENDED, f"merge, and later runs {means}; else {undone}{_name_place(document, weaker, links)}")
     if list_growth(document):
         text = "merge, and later runs are compared with the new figures; else find the cause first"
         return NextStep(INTENDED, text)
+    unsure = _list_unsure(document)
+    return _describe_more_trials(document, unsure) if unsure else _describe_new_recordings(document)
+
+
+def _describe_new_recordings(document: ResultsDoc) -> NextStep:
+    """How a run of which all traces are those of the baseline is recorded."""
     recordings = document.get("recordings")
-    if recordings and recordings["is_asked"] and is_old(recordings) and not recordings["new_rules"]:
-        command = build_record_command(document, document["suites"])
-        return NextStep("To record again:", escape_span(command)) if command else NextStep("", "")
+    is_due = recordings and recordings["is_asked"] and is_old(recordings) and not recordings["new_rules"]
+    command = build_record_command(document, document["suites"]) if is_due else ""
+    return NextStep("To record again:", escape_span(command)) if command else NextStep("", "")
+
+
+def _describe_push(document: ResultsDoc, links: Links) -> NextStep:
+    """What became worse, weaker or more expensive on a branch itself means for later pull requests into it."""
+    if is_compared(document) and count_changes(document).has_bad:
+        return NextStep("If the agent is wrong,", "revert this push or fix it now: later reports show no change")
+    if weaker := _list_weaker(document):
+        means, undone = _describe_weaker_runs(weaker)
+        where = _name_place(document, weaker, links)
+        return NextStep(f"Later runs {means}.", f"If this is not intended: {undone}{where}")
+    if list_growth(document):
+        return NextStep("Later runs are compared with the new figures.", "If this is not intended, revert this push")
     return NextStep("", "")
+
+
+def _list_weaker(document: ResultsDoc) -> list[WeakeningDoc]:
+    return [each for each in document.get("weakenings") or () if each["kind"] != OUTAGE]
+
+
+def _list_unsure(document: ResultsDoc) -> list[SuiteScenario]:
+    """The scenarios that pass and of which more trials would say whether they got better or worse."""
+    found = (SuiteScenario(suite, each) for suite in document["suites"] for each in suite["scenarios"])
+    return [each for each in found if each.scenario["verdict"] == "PASS" and count_needed_trials(each.scenario)]
+
+
+def _describe_more_trials(document: ResultsDoc, unsure: Sequence[SuiteScenario]) -> NextStep:
+    """How to know whether a change is one or chance, and what merging it means if it is for the worse."""
+    trials, first = max(count_needed_trials(each.scenario) for each in unsure), unsure[0].scenario
+    only = first["id"] if len(unsure) == 1 else ""
+    suites = {each.suite["path"]: each.suite for each in unsure}
+    command = build_record_command(document, [*suites.values()], only, trials)
+    how = f": {escape_span(command)}" if command else ""
+    where = escape_span(branch, MAX_BRANCH) if (branch := _find_branch(document)) else "the base branch"
+    slipped = [each.scenario for each in unsure if each.shown_kind != MAY_BE_FIXED]
+    lower = f"{count_passed(slipped[0])} of {slipped[0]['n']}" if len(slipped) == 1 else "the lower pass rate"
+    warning = f". Once merged, {lower} is what later runs are compared with" if slipped else ""
+    return NextStep(
+        f"To know whether {'it is' if len(unsure) == 1 else 'they are'} chance:",
+        f"record at least {trials} trials, here and on {where}{how}{warning}",
+    )
 
 
 def _describe_expiry(document: ResultsDoc) -> str:
@@ -83,17 +156,37 @@ def _describe_expiry(document: ResultsDoc) -> str:
     return f"run the workflow on {where}, then this check again. It does not block, as a pull request can't mend it"
 
 
-def _describe_weaker_runs(weaker: Sequence[WeakeningDoc]) -> str:
-    """What becomes of later runs, and what else to do."""
+def _describe_weaker_runs(weaker: Sequence[WeakeningDoc]) -> tuple[str, str]:
+    """What becomes of later runs, and what else is to be done."""
     kinds, is_one = {each["kind"] for each in weaker}, len(weaker) == 1
     if kinds == {"check_removed"}:  # this run was judged with them, too
-        them, checks = ("it", "check") if is_one else ("them", "checks")
-        return (
-            f"are judged without {them} (no scenario that passes would fail by {them} now); else restore the {checks}"
-        )
+        them, checks, passes = ("it", "check", "it still passes") if is_one else ("them", "checks", "they still pass")
+        return f"are judged without {them} ({passes} in this run)", f"restore the {checks}"
     if len(kinds) == 1 and (noun := REMOVALS.get(weaker[0]["kind"])):
-        return f"no longer judge {f'it; else restore the {noun}' if is_one else f'them; else restore the {noun}s'}"
-    return "are held to the weaker rules; else restore the rules"
+        return f"no longer judge {'it' if is_one else 'them'}", f"restore the {noun}{'' if is_one else 's'}"
+    if kinds <= ADDITIONS.keys():
+        names = list(dict.fromkeys(each["scenario"] for each in weaker if each["scenario"]))
+        who = escape_span(names[0]) if len(names) == 1 else "what they name"
+        what = ADDITIONS[weaker[0]["kind"]].partition(" ")[2]
+        return f"are not blocked by {who}", f"remove {f'the {what}' if is_one else 'them'}"
+    return "are held to the weaker rules", "restore the rules"
+
+
+def _name_place(document: ResultsDoc, weaker: Sequence[WeakeningDoc], links: Links) -> str:
+    """Where the only requirement was that got weaker, and the checks that are left beside a removed one."""
+    where = links.place(weaker[0]["location"]) if len(weaker) == 1 else ""
+    left = _describe_left_checks(document, weaker[0]) if weaker[0]["kind"] == "check_removed" and where else ""
+    return f" (at {where}){left}" if where else ""
+
+
+def _describe_left_checks(document: ResultsDoc, removed: WeakeningDoc) -> str:
+    """By what the scenario is still checked of which a check was removed; empty if that is not known."""
+    scenarios = (
+        each for suite in document["suites"] for each in suite["scenarios"] if suite["suite"] == removed["suite"]
+    )
+    found = next((each for each in scenarios if each["id"] == removed["scenario"]), None)
+    checks = escape_sentence(describe_checks(found)) if found else ""
+    return f". It is still {checks}" if checks else ""
 
 
 def _describe_case(document: ResultsDoc, scenarios: ScenarioSections, *, merges: bool) -> str:
@@ -110,7 +203,11 @@ def _describe_case(document: ResultsDoc, scenarios: ScenarioSections, *, merges:
     branch = _find_branch(document)
     where = f"on {escape_span(branch, MAX_BRANCH)}" if branch else "in the baseline"
     verb, them = ("It fails", "it") if scenarios.known_blocking == 1 else ("They fail", "them")
-    return f"{verb} {where} too, so this change is not the cause; fix {them} there, or"
+    cause = f"{verb} {where} too, so this change is not the cause."
+    if _are_all_proposed(document):
+        return f"{cause} If you agree with the approval:"
+    there = f"{them} there, then update this branch and record again; or" if merges else f"{them}, or"
+    return f"{cause} Fix {there}"
 
 
 def _find_branch(document: ResultsDoc) -> str | None:
@@ -188,7 +285,7 @@ def _describe_acceptance(document: ResultsDoc, scenarios: ScenarioSections, *, m
     verdicts = {each.scenario["verdict"] for each in scenarios.failures}
     if verdicts == {"ERROR"}:
         return ""  # broken input: repair it
-    proposed = {(each["suite"], each["scenario"]) for each in document["approvals"] if each["status"] == "proposed"}
+    proposed = _find_proposed(document)
     known = [
         each
         for each in scenarios.known[: scenarios.known_blocking]
@@ -201,15 +298,30 @@ def _describe_acceptance(document: ResultsDoc, scenarios: ScenarioSections, *, m
         if not may_approve(document):
             return change.removesuffix(", or ")
         command = escape_span(build_approve_command([*scenarios.failures, *known]))
-        branch = _find_branch(document) if merges else None
-        where = f" to {escape_span(branch, MAX_BRANCH)}, by a pull request of its own," if branch else ""
-        return f"{change}commit{where} the file that {command} writes"
-    reasons = {(each.get("suite"), each.get("scenario")) for each in document["reasons"]}
-    if proposed and reasons <= proposed:
-        return f"{change}merge past this check, if you may: an approval counts once it is on the branch"
+        return f"{change}run {command} and {_describe_commit(document, merges=merges)}"
+    if _are_all_proposed(document):
+        return f"{change}merge past this check, which an administrator may; the approval counts from then on"
     if verdicts == {"MISSING"}:
         return f"remove {'it' if len(scenarios.failures) == 1 else 'them'} from the suite"
     return f"change {suite} or its policy"
+
+
+def _find_proposed(document: ResultsDoc) -> set[tuple[str | None, str | None]]:
+    return {(each["suite"], each["scenario"]) for each in document["approvals"] if each["status"] == "proposed"}
+
+
+def _are_all_proposed(document: ResultsDoc) -> bool:
+    """Whether an approval is proposed of all that blocks."""
+    proposed = _find_proposed(document)
+    return bool(proposed) and {(each.get("suite"), each.get("scenario")) for each in document["reasons"]} <= proposed
+
+
+def _describe_commit(document: ResultsDoc, *, merges: bool) -> str:
+    """Where the file that approves a failure must get, to count."""
+    branch = _find_branch(document) if merges else None
+    if not branch:
+        return "commit the file it writes"
+    return f"merge the file it writes into {escape_span(branch, MAX_BRANCH)} by a pull request of its own"
 
 
 def _describe_pass_rate(scenarios: ScenarioSections) -> str:

@@ -310,9 +310,15 @@ def _format_change(item: SuiteScenario) -> str:
 
 
 def _format_passed_share(scenario: ScenarioDoc) -> str:
-    """Formats how many of several trials passed, as ` 3/4 trials` after the verdict; empty for one trial."""
-    trials = count_trials(scenario, "\u00a0trials")
-    return f"\u00a0{trials}" if trials else ""
+    """Formats how many of several trials passed, as ` 3/4 trials`, or failed, as `, 1 of 4 trials`; empty for one."""
+    if scenario["verdict"] == "PASS":
+        trials = count_trials(scenario, "\u00a0trials")
+        return f"\u00a0{trials}" if trials else ""
+    failed, rule = scenario["n"] - count_passed(scenario), describe_pass_rule(scenario)
+    if scenario["n"] <= 1 or not scenario["trials"]:
+        return ""
+    share = f" in\u00a0{failed} of\u00a0{scenario['n']}\u00a0trials"
+    return f"{share}, {rule}" if rule else share
 
 
 def _format_note(item: SuiteScenario, shared: Collection[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from math import fsum
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -221,10 +222,10 @@ def build_check_row(check: CostlyAssertionDoc, *, many: bool) -> CostlyAssertion
     )
 
 
-def build_figures(document: ResultsDoc, *, in_detail: bool) -> tuple[Figure, ...]:
-    """Builds the known ones of score, passed scenarios, cost, latency and tokens; empty if there was no trace.
+def build_figures(document: ResultsDoc, heading: str, *, in_detail: bool) -> tuple[Figure, ...]:
+    """Builds the known ones of score, passed scenarios, cost, latency, tokens and new traces; empty without a trace.
 
-    `in_detail` adds the number of checks.
+    The traces are left out if the `heading` says it; `in_detail` adds the number of checks.
     """
     current = document["summary"]
     has_trials = any(scenario["trials"] for suite in document["suites"] for scenario in suite["scenarios"])
@@ -242,6 +243,7 @@ def build_figures(document: ResultsDoc, *, in_detail: bool) -> tuple[Figure, ...
         Figure("Cost", wording.cost(current), _format_growth(document, "cost")),
         Figure("Latency", _format_latency(current, _format_growth(document, "latency")), ""),
         Figure("Tokens", wording.count(current["total_tokens"]), _format_growth(document, "tokens")),
+        Figure("Traces", _format_traces(document, heading), ""),
         Figure("Skills", _format_routing(document), ""),
         Figure("Checks", wording.checks(current) if in_detail else "", ""),
         Figure("Not measured", wording.unmeasured(current), ""),
@@ -255,8 +257,25 @@ def _format_score_change(document: ResultsDoc, delta: float | None) -> str:
     common = figures["delta"] if figures else None
     if delta is not None or not current or not common or common["score"] is None:
         return wording.points(delta, current["score"]) if current else ""
-    moved = wording.points(common["score"], current["score"]) or "as before"
-    return f"{moved} in the {common['scenarios']:,} that both runs have"
+    moved = wording.points(common["score"], current["score"]) or "unchanged"
+    if not current["removed"]:
+        return f"{moved} without new scenarios"
+    which = "both runs have" if current["new"] else "are left"
+    return f"{moved} in the {common['scenarios']:,} that {which}"
+
+
+_NAMES_TRACES = re.compile(r"\bnew traces?\b")
+"""How a heading says that all traces are new."""
+
+
+def _format_traces(document: ResultsDoc, heading: str) -> str:
+    """How many traces are not those of the baseline, and how many are; empty if none is new, which a sentence says."""
+    found = document.get("recordings")
+    new = found["of"] - found["unchanged"] if found else 0
+    if not found or not new or _NAMES_TRACES.search(heading):
+        return ""
+    same = f", {found['unchanged']:,} as in the baseline" if found["unchanged"] else ""
+    return f"{new:,} new{same}"
 
 
 GREAT_SLOWDOWN = 3.0

@@ -319,6 +319,7 @@ class Report(Struct, frozen=True, eq=False):
     below: Rows[ScenarioRow]  # below threshold, and none of the above
     known: Rows[ScenarioRow]  # fail as in the baseline, or as a person approved
     quarantined: Rows[ScenarioRow]  # never block
+    quarantined_changes: Rows[Failure]  # those of them that fail and did not before, in detail
     quarantined_failing: int  # those of them that do not pass
     quarantine_matters: bool  # whether one of them fails, or was added
     quarantines: Rows[str]  # their reasons and end dates; expired ones first
@@ -343,6 +344,7 @@ class Report(Struct, frozen=True, eq=False):
     passing_not_evaluable: int  # those with checks that could not be evaluated, and none that failed
     reasons: Rows[str]  # why the gate cannot judge, or what is wrong with its input
     approvals: Rows[str]  # accepted failures, in force or not
+    approvals_matter: bool  # whether one of them is proposed, or does not count
     weakenings: Rows[str]  # requirements of the baseline's gate that are weaker now
     warnings: Rows[str]
     unclaimed: Rows[str]

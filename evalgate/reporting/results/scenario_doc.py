@@ -236,6 +236,8 @@ def _list_interval(interval: tuple[float, float] | None) -> list[float] | None:
 def _add_agent_and_rules(document: ChangeDoc, change: Change) -> None:
     if change.agent is not None:
         document["comes_with"] = [clean_text(item) for item in change.agent.items]
+    if change.same_parts:
+        document["same_parts"] = [*change.same_parts]
     if change.prompts is not None:
         document["prompts"] = list(change.prompts)
     if change.added_checks:

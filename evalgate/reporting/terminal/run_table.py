@@ -85,12 +85,12 @@ def render_statistics(document: ResultsDoc, max_suites: int) -> Iterator[str]:
         yield ""
     checks, many = list_costly_checks(document), len(document["suites"]) > 1
     if checks:
-        yield "checks that lost most weight"
+        yield "failed checks of most weight"
     for check in checks:
         suite = f"{escape_terminal(check['suite'], MAX_NAME)}: " if many else ""
         where = f"failed {check['failed']:,} times in {pluralize(check['scenarios'], 'scenario')}"
         name = f"{suite}{escape_terminal(check['name'], MAX_NAME)}{' (required)' if check['required'] else ''}"
-        yield escape_terminal(f"  {name}: {where}, weight lost {check['weight_lost']:.3g}", None)
+        yield escape_terminal(f"  {name}: {where}, weight {check['weight_lost']:.3g}", None)
     if checks:
         yield ""
 

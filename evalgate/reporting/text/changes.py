@@ -328,10 +328,7 @@ def count_changes(document: ResultsDoc) -> RunChanges:
         approved=sum(each.is_approved for each in known),
         quarantined=sum(bool(each.scenario.get("quarantined")) for each in known),
         excused=sum(each.is_approved or bool(each.scenario.get("quarantined")) for each in known),
-        is_same=not removed
-        and not document.get("weakenings")
-        and _is_behaviour_compared(document)
-        and all(_is_same(each.scenario) for each in found),
+        is_same=not removed and _is_behaviour_compared(document) and all(_is_same(each.scenario) for each in found),
         bad=[each for each in found if each.words in BAD],
         known_from=describe_baseline_run(document),
     )

@@ -55,13 +55,17 @@ def build_show_command(suite: SuiteDoc, trial: TrialDoc, folder: str = "") -> st
     return shlex.join(["evalgate", "show", *needed, _make_relative(find_place(trial), folder)])
 
 
-def build_record_command(document: ResultsDoc, suites: Sequence[SuiteDoc], scenario: str = "") -> str:
-    """The command that records suites, or a scenario, as they were; empty if `evalgate record` did not write traces."""
-    trials = (trial for suite in suites for each in suite["scenarios"] for trial in each["trials"])
-    if next((each.trace.format for each in trials), RECORDED) != RECORDED:
+def build_record_command(document: ResultsDoc, suites: Sequence[SuiteDoc], scenario: str = "", trials: int = 0) -> str:
+    """The command that records suites, or a scenario, as they were; empty if `evalgate record` did not write traces.
+
+    `trials` are how many of each scenario, as many as in the suite by default.
+    """
+    found = (trial for suite in suites for each in suite["scenarios"] for trial in each["trials"])
+    if next((each.trace.format for each in found), RECORDED) != RECORDED:
         return ""
     paths = {_make_relative(suite["path"], document.get("working_directory", "")) for suite in suites}
-    return record_command(paths.pop() if len(paths) == 1 else "SUITE", scenario if _is_plain(scenario) else "")
+    path = paths.pop() if len(paths) == 1 else "SUITE"
+    return record_command(path, scenario if _is_plain(scenario) else "", trials)
 
 
 def _make_relative(path: str, folder: str) -> str:

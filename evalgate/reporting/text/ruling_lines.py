@@ -100,8 +100,12 @@ def _word(ruling: Mapping[str, Any], statuses: Mapping[str, str]) -> str:
 def _approval_scope(approval: ApprovalDoc) -> str:
     named = scope(approval["suite"], approval["scenario"], approval["variant"], approval["assertion"])
     bounds = [approval["change"]] if approval["change"] else []
-    bounds += [f"score at least {approval['limit']['score']:g}" if approval["limit"] else "at any score"]
-    return f"{named} ({', '.join(bounds)})"
+    return f"{named} ({', '.join([*bounds, format_limit(approval)])})"
+
+
+def format_limit(approval: ApprovalDoc) -> str:
+    """How bad the scenario may be that a person approved."""
+    return f"score at least {approval['limit']['score']:g}" if approval["limit"] else "at any score"
 
 
 def _list_details(approval: ApprovalDoc) -> list[str]:
@@ -196,14 +200,15 @@ def list_weakenings(document: ResultsDoc) -> list[WeakeningDoc]:
 
 
 def _is_in_heading(weakening: WeakeningDoc, found: Sequence[WeakeningDoc]) -> bool:
-    """Whether a heading names it: the only removal of its kind, or the only other one if it is an addition."""
+    """Whether a heading names it: the only removal of its kind, or the only other one that adds a ruling or a check."""
     kind = weakening["kind"]
     if weakening["variant"] is not None:
         return False
     if kind in REMOVALS:
         return sum(each["kind"] == kind for each in found) == 1
     others = [each for each in found if each["kind"] not in {*REMOVALS, "failure_masked", OUTAGE}]
-    return kind in ADDITIONS and weakening["scenario"] is not None and len(others) == 1
+    is_named = kind in ADDITIONS or (kind == "check_removed" and bool(weakening["assertion"]))
+    return is_named and weakening["scenario"] is not None and len(others) == 1
 
 
 def render_weakening(weakening: WeakeningDoc, place: Callable[[LocationDoc | None], str]) -> str:

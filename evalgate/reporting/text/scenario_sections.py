@@ -246,6 +246,7 @@ def _iter_failed(trials: Iterable[TrialDoc]) -> Iterator[tuple[CheckKey, Asserti
 
 SINGLE_TRIAL, FEW_TRIALS, FLAKY = "single_trial", "few_trials", "flaky"
 _PASSED = re.compile(r"passed (\d+) of (\d+) before, (\d+) of (\d+) now")
+_NEEDED = re.compile(rf"{MORE_TRIALS}(\d+) trials on each side \(`--trials \d+`\) to be sure")
 _WORST_FIRST = ("HARD_FAIL", "ERROR", "MISSING", "FAIL", "PARTIAL", "NOT_EVALUABLE", "PASS")
 _UNMET_RULE = re.compile(
     r"(score \S+ is below the threshold \S+, )?\d+ of \d+ trials passed(, expected (a pass rate of )?at least [^,]+)?$"
@@ -558,6 +559,13 @@ def fails_in_more_trials(change: ChangeDoc) -> bool:
         return False
     before, of_before, now, of_now = map(int, found.groups())
     return now * of_before < before * of_now
+
+
+def count_needed_trials(scenario: ScenarioDoc) -> int:
+    """Trials a side that would decide an inconclusive change; 0 of any other, or if more would hardly help."""
+    change = scenario["change"]
+    found = _NEEDED.search(change["reason"]) if change and change["kind"] == "inconclusive" else None
+    return int(found[1]) if found else 0
 
 
 def describe_change(scenario: ScenarioDoc) -> str:

@@ -12,11 +12,18 @@ if TYPE_CHECKING:
     from evalgate.models.results.results_statistics import DeltaDoc, StatisticsDoc
 
 
+NO_CHANGE = "\u00b10"
+ENOUGH_SCENARIOS = 10
+"""From which number of scenarios on an interval is shown: with fewer it is too wide to say anything."""
+
+
 def pass_rate(figures: StatisticsDoc) -> str:
     """Share of scenarios that pass, with its confidence interval: `42% of scenarios (29% to 56%)`."""
     share, interval = wording.percent(figures["pass_rate"]), figures["pass_rate_interval"]
     if figures["pass_rate"] is None or interval is None:
         return share
+    if figures["scenarios"] < ENOUGH_SCENARIOS:
+        return f"{share} of {wording.pluralize(figures['scenarios'], 'scenario')}"
     return f"{share} of scenarios ({wording.percent(interval[0])} to {wording.percent(interval[1])})"
 
 
@@ -24,9 +31,8 @@ def pass_rate_delta(delta: DeltaDoc | None) -> str:
     """Change in points, with its interval: `-4 points (-12 to +5)`; empty if unknown."""
     if delta is None or delta["pass_rate"] is None:
         return ""
-    return _add_interval(
-        _format_points(delta["pass_rate"], with_unit=True), delta["pass_rate_interval"], _format_points
-    )
+    text = _format_points(delta["pass_rate"], with_unit=True)
+    return _add_interval(text, delta["pass_rate_interval"], _format_points, delta["scenarios"])
 
 
 def tries(figures: StatisticsDoc) -> str:
@@ -38,17 +44,16 @@ def tries(figures: StatisticsDoc) -> str:
     moved = next((each for each in delta["pass_k"] if each["k"] == k), None) if delta else None
     once = f"pass@{k} (at least 1 of {k}) {wording.percent(found['pass_at_k'])}"
     always = f"pass^{k} (all {k}) {wording.percent(found['pass_hat_k'])}"
-    if moved:
-        once += f" ({_format_points(moved['pass_at_k'], with_unit=True)})"
-        always += f" ({_format_points(moved['pass_hat_k'], with_unit=True)})"
-    return f"{once}, {always}"
+    moves = (moved["pass_at_k"], moved["pass_hat_k"]) if moved else (0.0, 0.0)
+    shown = (f" ({_format_points(each, with_unit=True)})" if round(each * 100) else "" for each in moves)
+    return ", ".join(f"{text}{move}" for text, move in zip((once, always), shown, strict=True))
 
 
 def score(figures: StatisticsDoc) -> str:
     """Mean, minimum, median and 95th percentile of the scenarios' scores."""
     parts = [
         ("mean", figures["score"]),
-        ("least", figures["score_min"]),
+        ("lowest", figures["score_min"]),
         ("p50", figures["score_p50"]),
         ("p95", figures["score_p95"]),
     ]
@@ -59,7 +64,8 @@ def score_delta(delta: DeltaDoc | None) -> str:
     """Change of the mean score, with its interval; empty if unknown."""
     if delta is None or delta["score"] is None:
         return ""
-    return _add_interval(_format_signed_score(delta["score"]), delta["score_interval"], _format_signed_score)
+    text = _format_signed_score(delta["score"])
+    return _add_interval(text, delta["score_interval"], _format_signed_score, delta["scenarios"])
 
 
 def cost(figures: StatisticsDoc) -> str:
@@ -100,19 +106,24 @@ def latency_delta(delta: DeltaDoc | None) -> str:
     return ", ".join(parts)
 
 
-def _add_interval(text: str, interval: Sequence[float] | None, format_end: Callable[[float], str]) -> str:
+def _add_interval(
+    text: str, interval: Sequence[float] | None, format_end: Callable[[float], str], scenarios: int
+) -> str:
+    """A change with its interval; of few scenarios only a change that is one."""
+    if scenarios < ENOUGH_SCENARIOS:
+        return "" if text.startswith(NO_CHANGE) else text
     if interval is None or interval[0] == interval[1]:
         return text
     return f"{text} ({format_end(interval[0])} to {format_end(interval[1])})"
 
 
 def _format_points(share: float, *, with_unit: bool = False) -> str:
-    number = wording.steps(round(share * 100)) or "\u00b10"
+    number = wording.steps(round(share * 100)) or NO_CHANGE
     return f"{number} points" if with_unit else number
 
 
 def _format_signed_score(delta: float) -> str:
-    return wording.points(delta) or "\u00b10"
+    return wording.points(delta) or NO_CHANGE
 
 
 def _format_delta(delta: float | None, format_amount: Callable[[float], str], unit: str = "") -> str:

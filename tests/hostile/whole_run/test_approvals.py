@@ -256,4 +256,4 @@ def test_an_approved_failure_that_does_more_is_not_called_no_change(tmp_path, be
     heading = next(line for line in ran.text("comment.md").splitlines() if line.startswith("## "))
     assert ran.code == 0
     assert words in heading
-    assert ("\u2705" in heading) is ("no verdict changed" not in words)
+    assert ("\u26aa" in heading) is ("no verdict changed" not in words)

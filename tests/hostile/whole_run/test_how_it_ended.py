@@ -45,7 +45,7 @@ STATUS = [
             **trials({**trace("lookup_order", answer=None), "status": "error", "error": CRASH}),
         },
         FAILED,
-        ["exit code 1 after call 1 (` lookup_order `): KeyError: 'total'"],
+        ["exit code 1 after call 1 (` lookup_order `): ` KeyError: 'total' `"],
     ),
     Case("one crash of three trials", {SUITE: suite(SAYS_REFUND), **trials(FINE, CRASHED, FINE)}, FAILED, ["1 of 3"]),
     Case(

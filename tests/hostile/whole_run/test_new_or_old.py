@@ -38,7 +38,7 @@ NOTHING_NEW = [
         {SUITE: suite(CHECK), **trials(ONE, TWO)},
         PASS,
         [
-            "nothing new was recorded (all 2 recordings are the same as those of the baseline)",
+            "nothing new was recorded (all 2 traces are the same as those of the baseline)",
             "; to judge a change of the agent, record it again",
         ],
         before=BEFORE,
@@ -47,14 +47,14 @@ NOTHING_NEW = [
         "a commit and a hash are not another recording",
         {SUITE: suite(CHECK), **trials(STAMPED)},
         PASS,
-        ["the only recording is the same"],
+        ["the only trace is the same"],
         before={SUITE: suite(CHECK), **trials(ONE)},
     ),
     Case(
         "some are",
         {SUITE: suite(CHECK), **trials(ONE, NEW)},
         PASS,
-        ["1 of 2 recordings are the same as in the baseline"],
+        ["1 of 2 traces are the same as in the baseline"],
         before=BEFORE,
     ),
     Case("none is", {SUITE: suite(CHECK), **trials(NEW)}, PASS, before=BEFORE, silent=["the same as in"]),
@@ -78,7 +78,7 @@ NOTHING_NEW = [
         "only the rules changed",
         {SUITE: suite(CHECK, {"contains": "issued"}), **trials(ONE, TWO)},
         PASS,
-        ["recordings unchanged, judged by new rules"],
+        ["traces unchanged, judged by new rules"],
         before=BEFORE,
     ),
 ]
@@ -107,7 +107,7 @@ ROTATED = [
         f"recordings {what} that changed their scenarios",
         {SUITE: PAIR, **of_scenarios(refund=other, other=one)},
         PASS,
-        [" 2 recordings are the same as"],
+        [" 2 traces are the same as"],
         before={SUITE: PAIR, **of_scenarios(refund=one, other=other)},
     )
     for what, one, other in [
@@ -120,14 +120,14 @@ ROTATED = [
         "a recording of another scenario and one of a scenario that is new",
         {SUITE: PAIR, **of_scenarios(refund=NEW, other=ONE)},
         PASS,
-        ["1 of 2 recordings are the same as in the baseline"],
+        ["1 of 2 traces are the same as in the baseline"],
         before={SUITE: suite(CHECK), **of_scenarios(refund=ONE)},
     ),
     Case(
         "labels without a request and a time, of which one is now that of another scenario",
         {SUITE: PAIR, **of_scenarios(refund=OTHER_LABEL, other=OTHER_LABEL)},
         PASS,
-        ["1 of 2 recordings are the same as in the baseline"],
+        ["1 of 2 traces are the same as in the baseline"],
         before={SUITE: PAIR, **of_scenarios(refund=LABEL, other=OTHER_LABEL)},
     ),
 ]
@@ -136,14 +136,14 @@ NAMED_ANEW = [
         "other names, numbers, tags, scores and metadata",
         {SUITE: suite(CHECK), "traces/renamed.json": ELSEWHERE},
         PASS,
-        ["only recording is the same as"],
+        ["only trace is the same as"],
         before=BEFORE,
     ),
     Case(
         "another number of a trial without a time",
         {SUITE: suite(CHECK), "traces/9.json": {**UNTIMED, "trial": 9, "tags": ["new"]}},
         PASS,
-        ["only recording is the same as"],
+        ["only trace is the same as"],
         before={SUITE: suite(CHECK), **trials(UNTIMED)},
     ),
     Case(
@@ -218,9 +218,9 @@ def test_a_pull_request_without_a_new_recording_says_so_in_its_heading(
     case = NOTHING_NEW[0]
     result = case.run(tmp_path, {"GITHUB_EVENT_NAME": event})
     heading = next(line for line in result.text("comment.md").splitlines() if line.startswith("## "))
-    said = "passed: nothing new was recorded (all 2 recordings are the same as those of the baseline); to judge"
+    said = "passed: nothing new was recorded (all 2 traces are the same as those of the baseline); to judge"
     assert (said in heading) is is_said
-    assert ("recordings" in result.text("comment.md")) is is_said
+    assert ("the same as" in result.text("comment.md")) is is_said
 
 
 LATEST = {**NEW, "started_at": "2026-11-27T10:05:00Z"}
@@ -229,12 +229,12 @@ LATEST = {**NEW, "started_at": "2026-11-27T10:05:00Z"}
 @pytest.mark.parametrize(
     ("now", "words"),
     [
-        ((NEW, LATEST), "no change since the baseline in 2 new recordings;"),
+        ((NEW, LATEST), "no change since the baseline in 2 new traces;"),
         ((NEW, TWO), "no change since the baseline;"),
-        ((REPLAYED, LATEST), "no change since the baseline; 1 of 2 recordings was replayed from cassettes;"),
+        ((REPLAYED, LATEST), "no change since the baseline; 1 of 2 traces was replayed from cassettes;"),
         (
             (REPLAYED, {**REPLAYED, "started_at": "2026-11-27T10:05:00Z"}),
-            "no change since the baseline; all 2 recordings were replayed from cassettes;",
+            "no change since the baseline; all 2 traces were replayed from cassettes;",
         ),
     ],
     ids=["new ones", "one of the baseline", "one that was replayed", "all were replayed"],
@@ -253,10 +253,10 @@ HEAD, OTHER, THIRD = "9ce7d4a" + "0" * 33, "461f896" + "0" * 33, "79b87dc" + "0"
 @pytest.mark.parametrize(
     ("commits", "words"),
     [
-        ((OTHER, HEAD), "1 of 2 recordings was made at commit 461f896, not at 9ce7d4a"),
-        ((OTHER, OTHER), "all 2 recordings were made at commit 461f896, not at 9ce7d4a"),
-        ((OTHER, THIRD), "all 2 recordings were made at commits 461f896 and 79b87dc, not at 9ce7d4a"),
-        (("*main*", HEAD), "1 of 2 recordings was made at another commit, not at 9ce7d4a"),
+        ((OTHER, HEAD), "1 of 2 traces was made at commit 461f896, not at 9ce7d4a"),
+        ((OTHER, OTHER), "all 2 traces were made at commit 461f896, not at 9ce7d4a"),
+        ((OTHER, THIRD), "all 2 traces were made at commits 461f896 and 79b87dc, not at 9ce7d4a"),
+        (("*main*", HEAD), "1 of 2 traces was made at another commit, not at 9ce7d4a"),
         ((HEAD, HEAD[:7]), ""),
         ((None, HEAD), ""),
     ],
@@ -288,9 +288,7 @@ def test_the_commit_of_a_recording_that_the_baseline_has_is_not_named(tmp_path: 
 
 def test_a_failing_run_says_below_its_heading_which_recordings_are_not_new(tmp_path: Path) -> None:
     files = {SUITE: suite(check("tool_called", tool="send_mail")), **trials({**REPLAYED, "commit": OTHER})}
-    says = [
-        "\nThe only recording was replayed from cassettes. The only recording was made at commit 461f896, not at 9ce7d4a."
-    ]
+    says = ["\nThe only trace was replayed from cassettes. The only trace was made at commit 461f896, not at 9ce7d4a."]
     case = Case("fails", files, FAILED, says, ("--commit", HEAD))
     assert case.find_faults(case.run(tmp_path, {"GITHUB_EVENT_NAME": "pull_request"})) == []
 

@@ -217,6 +217,41 @@ def test_a_regression_comes_with_a_changed_skill(tmp_path, before, now, expected
     assert (f"comes with {expected}." in ran.stdout) is (expected is not None)
 
 
+@pytest.mark.parametrize(
+    ("before", "now", "words"),
+    [
+        (
+            {"model": "m", "tool_definitions": [TOOL]},
+            {},
+            "Model, tool definitions and system prompt are the same as in the baseline.",
+        ),
+        ({"model": "m", "prompt": ""}, {}, "Model is the same as in the baseline."),
+        ({"model": "m"}, {"model": "other"}, "come with model"),
+        ({"model": "m", "prompt": "One."}, {"prompt": "Two."}, "come with a changed system prompt"),
+        ({"prompt": ""}, {}, None),
+    ],
+)
+def test_what_is_the_same_of_the_agent_is_said_where_nothing_differs(tmp_path, before, now, words):
+    main(tmp_path, **before)
+    says(tmp_path, "a", "no", **{**before, **now})
+    says(tmp_path, "b", "no", **{**before, **now})
+    ran = run(tmp_path)
+    assert "same_parts" not in changes(ran)[2]  # it passes as before
+    if words is None:
+        assert "as in the baseline." not in ran.text("comment.md")
+        assert "same_parts" not in changes(ran)[0]
+    else:
+        assert words in ran.text("comment.md")
+        assert words in ran.stdout
+
+
+def test_a_part_that_a_trial_does_not_record_is_not_called_the_same(tmp_path):
+    main(tmp_path, model="m")
+    says(tmp_path, "a", "no", model="m")
+    says(tmp_path, "a", "no", 1)
+    assert changes(run(tmp_path))[0]["same_parts"] == ["system prompt"]
+
+
 def test_without_a_baseline_nothing_gates(tmp_path):
     written(tmp_path, "a")
     says(tmp_path, "a", "no", model="new")

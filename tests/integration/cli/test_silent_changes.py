@@ -131,7 +131,7 @@ def test_explain_without_a_name_claims_nothing_of_a_run_that_was_not_compared(tm
     run(tmp_path / "same", "TP533", "--baseline", "../base/.evalgate")
     out = verb(tmp_path / "same", "explain")
     assert out.startswith(
-        "EvalGate passed: nothing new was recorded (all 3 recordings are the same as those of the baseline); to judge"
+        "EvalGate passed: nothing new was recorded (all 3 traces are the same as those of the baseline); to judge"
     )
     assert out.count("\n") == 1
 

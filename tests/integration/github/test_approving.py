@@ -98,7 +98,7 @@ def test_an_approval_updates_the_one_comment_of_the_gate(hub, failing, approve, 
     assert (step.exit_code, step.annotations) == (0, [])
     [body] = own_comments(hub)
     assert "EvalGate passed" in body
-    assert "(approved)" in body
+    assert "(covered by an approval)" in body
     assert "bob: the API is down" in body
     assert f"for {head[:7]} only, permission: write" in body
     assert "expires in 14 days" in body
@@ -536,7 +536,7 @@ def test_on_a_forks_pull_request_it_is_the_same_but_no_check_is_written(hub, act
     assert hub.state["check_runs"] == []
     [comment] = hub.comments_of("github-actions[bot]")
     assert comment["issue_number"] == 8
-    assert "which controls the results" in comment["body"]
+    assert "which controls its results" in comment["body"]
     started_over = {"GITHUB_RUN_ATTEMPT": "2"}
     assert act(pr=8, token="ghs_readonly", variables=started_over, **KEY).exit_code == 0
 

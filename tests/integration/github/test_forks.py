@@ -100,7 +100,7 @@ def test_publishing_posts_one_comment_on_the_forks_pull_request_and_updates_it(h
     head = hub.state["pulls"]["8"]["head"]["sha"]
     commit = f"[` {head[:7]} `](https://github.com/mallory/agent/commit/{head})"
     assert lines[3].startswith(f"Evaluated in [run 9001]({RUN_URL}) at {commit}")
-    assert "of the fork ` mallory/agent `, which controls the results" in lines[3]
+    assert "of the fork ` mallory/agent `, which controls its results" in lines[3]
     assert step.summary.count("EvalGate failed") == 1
     publish()
     assert len(own_comments(hub)) == 1

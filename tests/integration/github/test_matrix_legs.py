@@ -39,8 +39,8 @@ def test_each_leg_may_keep_its_comment_and_finds_its_own_baseline(hub, act, work
         assert (step.outputs["baseline-status"], step.annotations) == ("exact", [])
     first, second = own_comments(hub)
     assert "key=evalgate.yml/gate/support-4747915e " in first
-    assert first.splitlines()[2].startswith("## \u2705 ` suite: support `: EvalGate passed: ")
-    assert second.splitlines()[2].startswith("## \u2705 ` suite: billing `: EvalGate passed: ")
+    assert first.splitlines()[2].startswith("## \u26aa ` suite: support `: EvalGate passed: ")
+    assert second.splitlines()[2].startswith("## \u26aa ` suite: billing `: EvalGate passed: ")
     assert [check["name"] for check in hub.state["check_runs"]] == [
         "EvalGate (evalgate.yml/gate/support-4747915e)",
         "EvalGate (evalgate.yml/gate/billing-09eb40fa)",

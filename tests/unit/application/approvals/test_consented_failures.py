@@ -145,7 +145,7 @@ def test_a_run_decided_again_is_as_if_judged_with_the_approval():
     after = report.rendered.results
     assert (before.exit_code, after["exit_code"], after["verdict"]) == (1, 0, "pass")
     assert [each["verdict"] for each in after["suites"]] == ["pass"]
-    assert report.heading == "passed, but 1 scenario hard-failed (approved)"
+    assert report.heading == "passed, but 1 scenario hard-failed (covered by an approval)"
     assert "by ` bob: outage `, ` comment 1, for ccccccc only, permission: write `" in report.rendered.comment
     assert after["command"] is None
     assert load_results(dump_results(after)) == after

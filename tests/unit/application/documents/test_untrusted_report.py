@@ -87,7 +87,7 @@ def test_the_report_starts_with_evalgates_marker_and_names_the_run():
     assert lines[1].endswith("; ` gone ` removed")
     assert lines[3] == (
         f"Evaluated in [run 9]({URL}) at ` c0ffee0 ` of the fork ` mallory/agent `, "
-        "which controls the results, so even a pass proves nothing: "
+        "which controls its results (a pass would prove nothing): "
         "review the change, or run it on a branch of this repository."
     )
 

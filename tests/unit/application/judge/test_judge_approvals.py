@@ -47,7 +47,7 @@ def test_an_approved_failure_does_not_block_and_is_reported():
     assert (approval["status"], approval["message"], approval["days_left"]) == ("active", "expires in 3 days", 3)
     assert approval["location"] == LocationDoc("evalgate-approvals.yaml", 1, 13)
     comment = found.files["comment.md"].decode()
-    assert "passed, but 1 scenario hard-failed (approved)" in comment
+    assert "passed, but 1 scenario hard-failed (covered by an approval)" in comment
     assert "- approved: ` s / a (at any score) `, by ` Ana: outage `; expires in 3 days" in comment
 
 

@@ -795,7 +795,7 @@ def test_comment__scenarios_that_fail_alike__have_the_trace_of_the_first():
 
 def test_comment__one_failure__is_accepted_by_a_command_that_names_it():
     one = {**results([a_suite("s", [a_scenario("late", "HARD_FAIL")])]), "verdict": "fail"}
-    assert "` evalgate approve late --until DATE --because REASON ` writes" in comment(one)
+    assert "` evalgate approve late --until DATE --because REASON ` and commit the file it writes" in comment(one)
     odd = {**results([a_suite("s", [a_scenario("@late", "HARD_FAIL")])]), "verdict": "fail"}
     assert "` evalgate approve SCENARIO --until" in comment(odd)
 

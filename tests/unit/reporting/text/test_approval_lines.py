@@ -97,11 +97,11 @@ def test_active_approvals_come_first():
     ("approvals", "verdicts", "why"),
     [
         ([], ["HARD_FAIL"], "not in fail_on"),
-        ([an_approval()], ["HARD_FAIL"], "approved"),
+        ([an_approval()], ["HARD_FAIL"], "covered by an approval"),
         ([an_approval("void")], ["HARD_FAIL"], "not in fail_on"),
         ([an_approval()], ["HARD_FAIL", "FAIL"], "1 approved, the rest not in fail_on"),
         ([an_approval(), an_approval(assertion="b")], ["HARD_FAIL", "FAIL"], "1 approved, the rest not in"),
-        ([an_approval(), an_approval(scenario="s2")], ["HARD_FAIL", "FAIL", "PASS"], "approved"),
+        ([an_approval(), an_approval(scenario="s2")], ["HARD_FAIL", "FAIL", "PASS"], "covered by approvals"),
         ([an_approval(scenario="s2")], ["HARD_FAIL", "PASS"], "not in fail_on"),
     ],
 )
@@ -111,7 +111,7 @@ def test_the_heading_explains_why_nothing_is_blocked(approvals, verdicts, why):
 
 def test_an_approved_regression_is_marked():
     found = document(an_approval(), verdicts=["PASS"], change=a_change("regressed", flags=["approved"]))
-    assert build_heading(found).text == "passed, but 1 scenario regressed (approved)"
+    assert build_heading(found).text == "passed, but 1 scenario regressed (covered by an approval)"
 
 
 HOSTILE = "::error::x\n| a | <b> `` [x](http://y) \x1b[31m @me"

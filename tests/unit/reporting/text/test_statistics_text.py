@@ -41,7 +41,7 @@ def test_statistics_as_text():
     found = some_figures()
     assert statistics_text.pass_rate(found) == "75% of scenarios (53% to 89%)"
     assert statistics_text.tries(found) == "pass@4 (at least 1 of 4) 95%, pass^4 (all 4) 60%"
-    assert statistics_text.score(found) == "mean 0.82, least 0.10, p50 0.90, p95 1.00"
+    assert statistics_text.score(found) == "mean 0.82, lowest 0.10, p50 0.90, p95 1.00"
     assert statistics_text.cost(found) == "1.60 USD, 0.02 USD a trial"
     assert statistics_text.tokens(found) == "72,000, 900 a trial"
     assert statistics_text.latency(found) == "p50 2.0 s, p95 4.5 s"
@@ -52,7 +52,7 @@ def test_deltas_as_text():
     assert statistics_text.pass_rate_delta(delta) == "\u221210 points (\u221225 to +6)"
     assert (
         statistics_text.tries(some_figures(delta=delta))
-        == "pass@4 (at least 1 of 4) 95% (\u00b10 points), pass^4 (all 4) 60% (\u221220 points)"
+        == "pass@4 (at least 1 of 4) 95%, pass^4 (all 4) 60% (\u221220 points)"
     )
     assert statistics_text.score_delta(delta) == "\u22120.04 (\u22120.10 to +0.02)"
     assert statistics_text.cost_delta(delta) == "+0.005 USD a trial"
@@ -147,8 +147,8 @@ def test_summary_has_the_statistics_of_each_suite_and_of_the_run():
     assert len(rows) == 3
     assert rows[0] == (
         "| All suites | 80 | 75% of scenarios (53% to 89%); \u221210 points (\u221225 to +6) over 18 that both runs have"
-        " | pass@4 (at least 1 of 4) 95% (\u00b10 points), pass^4 (all 4) 60% (\u221220 points)"
-        " | mean 0.82, least 0.10, p50 0.90, p95 1.00; \u22120.04 (\u22120.10 to +0.02)"
+        " | pass@4 (at least 1 of 4) 95%, pass^4 (all 4) 60% (\u221220 points)"
+        " | mean 0.82, lowest 0.10, p50 0.90, p95 1.00; \u22120.04 (\u22120.10 to +0.02)"
         " | 1.60 USD, 0.02 USD a trial; +0.005 USD a trial | 72,000, 900 a trial; \u221210 a trial"
         " | p50 2.0 s, p95 4.5 s; p50 +250 ms |"
     )
@@ -165,14 +165,14 @@ def test_verbose_table_has_the_statistics():
     begin = texts.index("suite support: 20 scenarios, 80 trials")
     assert texts[begin + 1 : begin + 8] == [
         "  pass rate  75% of scenarios (53% to 89%); \u221210 points (\u221225 to +6)",
-        "  repeated   pass@4 (at least 1 of 4) 95% (\u00b10 points), pass^4 (all 4) 60% (\u221220 points)",
-        "  score      mean 0.82, least 0.10, p50 0.90, p95 1.00; \u22120.04 (\u22120.10 to +0.02)",
+        "  repeated   pass@4 (at least 1 of 4) 95%, pass^4 (all 4) 60% (\u221220 points)",
+        "  score      mean 0.82, lowest 0.10, p50 0.90, p95 1.00; \u22120.04 (\u22120.10 to +0.02)",
         "  cost       1.60 USD, 0.02 USD a trial; +0.005 USD a trial",
         "  tokens     72,000, 900 a trial; \u221210 a trial",
         "  latency    p50 2.0 s, p95 4.5 s; p50 +250 ms",
         "  changes are for the 18 scenarios that are also in the baseline",
     ]
-    assert "  refund (required): failed 12 times in 5 scenarios, weight lost 10.5" in texts
+    assert "  refund (required): failed 12 times in 5 scenarios, weight 10.5" in texts
     assert "suite support:" not in render_table(document)
 
 
