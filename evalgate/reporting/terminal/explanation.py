@@ -187,11 +187,7 @@ def _add_overview(page: TerminalPage, document: ResultsDoc, explained: SuiteScen
     cause = change.get("cause")
     if cause:
         page.add_fact("cause", cause.message)
-    is_shown_below = "behaviour" in change and scenario["verdict"] != "PASS"
-    for number, sentence in enumerate([] if is_shown_below else describe_differences(scenario)):
-        page.add_fact("" if number else "differs", unmark_parts(sentence))
-    for sentence in list_unasked(scenario):
-        page.add_fact("asked", unmark_parts(sentence))
+    _add_acts(page, scenario, change)
     for increase in change["increases"]:
         page.add_fact("", increase)
     page.add_fact("since", _describe_baseline(document, change))
@@ -206,6 +202,19 @@ def _add_example(page: TerminalPage, scenario: ScenarioDoc) -> None:
     for name, text in (*facts, ("answer", example.answer)):
         if text:
             page.add_fact(name, unmark_parts(text))
+
+
+def _add_acts(page: TerminalPage, scenario: ScenarioDoc, change: ChangeDoc) -> None:
+    """Adds what differs from the baseline, unless that is shown below, and what is not as the user asked."""
+    is_shown_below = "behaviour" in change and scenario["verdict"] != "PASS"
+    unasked = list_unasked(scenario)
+    ending = ["if that is right, add a check that names the value: it ends this line"] if unasked else []
+    for label, sentences in (
+        ("differs", [] if is_shown_below else describe_differences(scenario)),
+        ("asked", [*unasked, *ending]),
+    ):
+        for number, sentence in enumerate(sentences):
+            page.add_fact("" if number else label, unmark_parts(sentence))
 
 
 def _add_background(page: TerminalPage, document: ResultsDoc, suite: SuiteDoc, scenario: ScenarioDoc) -> None:

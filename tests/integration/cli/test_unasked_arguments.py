@@ -90,7 +90,8 @@ def test_every_report_of_a_later_run_names_it_and_nothing_else_changes(wrong, tm
     page = (later.folder / "report.html").read_text()
     words = " ".join(html.unescape(re.sub(r"<[^>]*>", "", page)).split())
     assert words.count(OF_ONE) == 2, "of the run, and of the scenario"
-    assert OF_ONE in " ".join(verb(folder, "explain", "refund-0").split())
+    explained = " ".join(verb(folder, "explain", "refund-0").split())
+    assert f"{OF_ONE} if that is right, add a check that names the value" in explained
     assert SINCE in verb(tmp_path, "compare", "wrong/.evalgate", "later/.evalgate")
 
 

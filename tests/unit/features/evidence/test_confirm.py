@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -433,3 +434,19 @@ def test_a_recovery_by_a_pass_rate__may_have_lost_half(tmp_path):
     record_all(tmp_path, "p", "f", "p", "p", suite)
     found = confirm(tmp_path, "--trials", "1")
     assert (found.out.partition(":")[0], found.exit_code) == ("flaky_recovery", 0), found.out
+
+
+def test_arguments_that_are_not_as_asked__stay_those_of_the_first_trials(tmp_path):
+    record_all(tmp_path, "p", "f", "ppppp", "ddddd", SUITE.replace("hard_fail, broken", "broken"))
+    kept = {"tool": "a", "argument": "b", "value": "X1", "asked": "Y1", "trials": 1, "of": 1, "since": "abc1234"}
+    path = tmp_path / "head/baseline.zip"
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    results = json.loads(parts["results.json"])
+    results["suites"][0]["scenarios"][0]["unasked"] = [kept]
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in {**parts, "results.json": json.dumps(results)}.items():
+            archive.writestr(name, content)
+    confirm(tmp_path, "--output-dir", "out")
+    (scenario, _) = json.loads((tmp_path / "out/results.json").read_text())["suites"][0]["scenarios"]
+    assert scenario["unasked"] == [kept]
