@@ -39,6 +39,7 @@ def write(folder, order, *, scenarios=1, trials=2, user="Refund order A1001, ple
                 {"role": "assistant", "content": answer},
             ]
             trace = {"schema": "evalgate.trace/1", "scenario_id": name, "trial": number, "messages": messages}
+            trace["metadata"] = {"recorded": folder.name}
             (folder / f"traces/{name}-{number}.json").write_text(json.dumps(trace))
 
 
