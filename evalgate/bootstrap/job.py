@@ -421,6 +421,7 @@ def _make_leg(settings: Settings) -> Leg | None:
 def _build_judge_request(settings: Settings) -> JudgeRequest:
     """The request to the judge, without the baseline, which is found later."""
     from evalgate.application.messages.request import (
+        ApprovalInputs,
         BaselinePlan,
         JudgeRequest,
         RuleOptions,
@@ -444,6 +445,7 @@ def _build_judge_request(settings: Settings) -> JudgeRequest:
             report_only=inputs.mode == "report-only",
             by_rules_of_base=settings.uses_base_rules,
         ),
+        ApprovalInputs(is_off=not settings.allows_approvals),
         subject=RunSubject(
             settings.commit,
             _find_branch(settings),

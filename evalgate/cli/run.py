@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from evalgate.cli.shell import Shell
     from evalgate.errors import OverLimit
     from evalgate.models.results.results import ResultsDoc
+    from evalgate.models.results.results_sections import InputsDoc
     from evalgate.ports import OutputFolder
     from evalgate.ports.shards import Shard
     from evalgate.ports.store import RunStore
@@ -137,13 +138,32 @@ def _build_request(arguments: Namespace, shell: Shell) -> JudgeRequest:
             report_only=arguments.report_only,
             by_rules_of_base=arguments.policy_from == "base",
         ),
-        approvals=replace(request.approvals, of_baseline=arguments.approvals_from == "base"),
+        approvals=replace(
+            request.approvals,
+            of_baseline=arguments.approvals_from == "base",
+            is_off=arguments.approvals_from == "none",
+        ),
+        inputs=_list_deciding_flags(arguments) if arguments.approvals_from == "none" else None,
         subject=RunSubject(
             commit, branch, shell.environ.get("GITHUB_RUN_ID"), event=shell.environ.get("GITHUB_EVENT_NAME")
         ),
         baseline=replace(_complete_baseline(request.baseline, arguments.baseline, shell), makes_zip=makes_zip),
         render=RenderOptions(template=template),
     )
+
+
+def _list_deciding_flags(arguments: Namespace) -> InputsDoc:
+    """The flags that decide in place of suites and policies, as reports of a workflow name its inputs."""
+    from evalgate.reporting.results.clean_values import clean_text
+
+    found: InputsDoc = {"approvals_from": arguments.approvals_from}
+    if arguments.traces:
+        found["traces"] = sorted(map(clean_text, arguments.traces))
+    if arguments.fail_on:
+        found["fail_on"] = list(arguments.fail_on)
+    if arguments.on_weakening:
+        found["on_weakening"] = arguments.on_weakening
+    return found
 
 
 def _complete_baseline(plan: BaselinePlan, given: str, shell: Shell) -> BaselinePlan:
@@ -324,20 +344,22 @@ def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) <= DIGITS
 
 
-HEAD_OR_BASE: dict[str, Any] = {"choices": ["head", "base"], "default": "head"}
+HEAD_OR_BASE = ("head", "base")
 DECISION = (
     flag(Inputs.baseline),
     flag(Inputs.fail_on),
     flag(Inputs.on_weakening),
     option(
         "--policy-from",
-        **HEAD_OR_BASE,
+        choices=HEAD_OR_BASE,
+        default="head",
         help="whose suites and policy decide: those given (default), or the baseline's",
     ),
     option(
         "--approvals-from",
-        **HEAD_OR_BASE,
-        help="which approvals count: all (default), or only those that the baseline's run had",
+        choices=(*HEAD_OR_BASE, NONE),
+        default="head",
+        help="which approvals count: all (default), only those that the baseline's run had, or none",
     ),
     option(
         "--commit",

@@ -26,6 +26,8 @@ UNREAD = "no approval counts, because those of the base commit can't be read"
 
 def approvals_of(request: JudgeRequest, suites: SuiteSource) -> tuple[Approvals, list[Problem]]:
     """The approvals, and warnings about them. Raises SuiteError for errors this run can fix."""
+    if request.approvals.is_off:
+        return Approvals(), []
     from evalgate.gate.decision.approvals import find_proposals
 
     proposed = suites.load_approvals(request.approvals.proposed) if request.approvals.proposed is not None else []

@@ -242,7 +242,8 @@ def _list_rule_flags(request: JudgeRequest) -> list[str]:
     flags = [] if rules.fail_on is None else ["--fail-on", ",".join(rules.fail_on)]
     flags += [] if rules.on_weakening is None else ["--on-weakening", rules.on_weakening]
     flags += ["--policy-from", "base"] if rules.by_rules_of_base else []
-    flags += ["--approvals-from", "base"] if request.approvals.of_baseline else []
+    approvals = "none" if request.approvals.is_off else "base" if request.approvals.of_baseline else ""
+    flags += ["--approvals-from", approvals] if approvals else []
     return [*flags, *(["--report-only"] if rules.report_only else [])]
 
 

@@ -66,6 +66,7 @@ class ApprovalInputs(Struct, frozen=True):
     is_of_base: bool = False  # they are another commit's, so their errors do not fail this run
     proposed: ApprovalFile | None = None  # those of the pull request, which are only shown
     of_baseline: bool = False  # only those count that the baseline's run had
+    is_off: bool = False  # none counts, wherever it is from
     remembered: Sequence[Approval] = ()  # approvals that a store holds
     consents: Sequence[CommentApproval] = ()  # approvals that people gave in comments, whose permission was verified
 
@@ -73,7 +74,7 @@ class ApprovalInputs(Struct, frozen=True):
     def has_any(self) -> bool:
         """Whether anything here could approve a failure."""
         has_file = self.file is not None and bool(self.file.content.strip())
-        return has_file or bool(self.remembered) or bool(self.consents)
+        return not self.is_off and (has_file or bool(self.remembered) or bool(self.consents))
 
 
 class BaselinePlan(Struct, frozen=True):

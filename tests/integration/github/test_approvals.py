@@ -207,6 +207,7 @@ def test_with_none_no_approval_counts_and_the_report_offers_none(hub, act, faili
     assert step.exit_code == 1
     assert read_results(failing)[1] == []
     assert read_results(failing)[0]["inputs"]["approvals_from"] == "none"
+    assert read_results(failing)[0]["command"].endswith("--approvals-from none")
     shown = [step.summary, (failing / ".evalgate/comment.md").read_text()]
     assert ["If this is intended" in each for each in shown] == [True, True]
     assert [ADVICE in each for each in shown] == [False, False]

@@ -155,6 +155,13 @@ def test_a_merge_request_does_not_approve_itself_unless_it_may(play, main_run, t
     assert play("No.").code == 0
 
 
+def test_with_none_no_approval_counts_in_any_pipeline(play, main_run, tmp_path):
+    (tmp_path / "evalgate-approvals.yaml").write_text(APPROVALS)
+    assert main_run("No.", approvals_from="none").code == 1
+    assert play("No.", approvals_from="none").code == 1
+    assert main_run("No.").code == 0
+
+
 @pytest.mark.parametrize(
     ("inputs", "code"),
     [({}, 0), ({"on_weakening": "fail"}, 1), ({"policy_from": "base"}, 1), ({"fail_on": "broken"}, 0)],

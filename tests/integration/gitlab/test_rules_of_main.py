@@ -96,6 +96,27 @@ def test_an_approval_of_a_store_that_the_branch_could_have_written_is_only_propo
     assert judge(job, tmp_path, "--baseline", "main.zip", "--approvals-from", "base", *store)[0] == 1
 
 
+@pytest.mark.parametrize("words", [(), ("--policy-from", "base")])
+def test_with_none_no_approval_counts_and_none_is_offered(job, main_run, tmp_path, words):
+    (tmp_path / "evalgate-approvals.yaml").write_text(APPROVALS)
+    main_run("No.")
+    store = ("--store-url", "store.db")
+    approve = ("approve", "refund", "--until", "2099-12-31", "--because", "x", "--who", "Ben", *store)
+    assert judge(job, tmp_path, "--baseline", "main.zip", *store)[0] == 0
+    assert job(*approve).exit_code == 0
+    code, results = judge(job, tmp_path, "--baseline", "main.zip", *words, "--approvals-from", "none", *store)
+    assert (code, list_statuses(results)) == (1, [])
+    assert results["command"].endswith("--approvals-from none")
+    assert "evalgate approve" not in (tmp_path / ".evalgate/comment.md").read_text()
+
+
+def test_a_broken_file_of_approvals_is_not_read_where_none_counts(job, answer, tmp_path):
+    answer("It is refunded.")
+    (tmp_path / "evalgate-approvals.yaml").write_text("approvals: [{suite: support}]")
+    assert job("run").exit_code == 2
+    assert job("run", "--approvals-from", "none").exit_code == 0
+
+
 def test_the_suites_of_main_decide_and_what_the_branch_loosens_is_named(job, main_run, answer, tmp_path):
     main_run("It is refunded.")
     answer("No.")
