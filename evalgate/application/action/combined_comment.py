@@ -32,7 +32,8 @@ Then which commit the legs judged, and how many runs of it failed before.
 """
 ELSEWHERE = "The report of this leg is in the summary of its job: this comment has no room for it."
 NO_HEADING = "EvalGate"
-YELLOW = "\U0001f7e1"
+GREEN, NOTHING_NEW, YELLOW, RED = "\u2705", "\u26aa", "\U0001f7e1", "\u274c"
+"""How a heading begins."""
 
 
 class Leg(Struct, frozen=True):
@@ -186,7 +187,8 @@ def _render_head(leg: Leg, sections: Sequence[Section], last: LastRun) -> list[s
     commit = f" commit={last.commit} failed={before.failed} runs={before.runs}" if last.commit else ""
     if last.legs or commit:
         lines.append(f"<!-- evalgate:last-run v1 failed={legs.failed} legs={legs.legs}{commit} -->")
-    sign = "\u274c" if now.failed else YELLOW if yellow or missing else "\u2705"
+    has_news = any(not each.heading.startswith(NOTHING_NEW) for each in sections)
+    sign = RED if now.failed else YELLOW if yellow or missing else GREEN if has_news else NOTHING_NEW
     which = "it" if now.legs == 1 else f"{yellow:,} of them"
     look = f"; look at {which}" if yellow and not now.failed else ""
     late = f"; {missing:,} {'has' if missing == 1 else 'have'} not reported" if missing else ""

@@ -229,7 +229,8 @@ def _update_comment(options: GateOptions, ports: GatePorts, judgement: Judgement
         leg=options.leg and replace(options.leg, passed=judgement.results["verdict"] == "pass"),
     )
     if not options.writes_to_pull_request:
-        add_annotation(ports.step, "notice", f"no comment: {READ_ONLY}{name_copies(comment)}")
+        verdict = f"EvalGate {judgement.heading}; no comment" if judgement.heading else "no comment"
+        add_annotation(ports.step, "notice", f"{verdict}: {READ_ONLY}{name_copies(comment)}")
         return PostResult(is_refused=True)
     return post_comment(comment, ports.pull_request, ports.step)
 

@@ -67,7 +67,7 @@ _CAUSES: dict[Case, dict[Outcomes, CauseText]] = {
 }
 """Keyed by (baseline, current), then by (current by old rules, baseline by new rules); True is PASS."""
 _SCORE_MESSAGES: dict[CauseKind, str] = {
-    "agent": f"the agent changed: its score moves as much {BASELINE_RULES}",
+    "agent": f"the agent changed, not only the rules: {BASELINE_RULES} its score moves as much",
     "rules_stricter": "the agent is the same, the rules got stricter",
     "rules_looser": "the agent is the same, the rules got looser",
     "both": "the agent and the rules changed, and each changes the score",

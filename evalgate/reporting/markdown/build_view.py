@@ -16,6 +16,7 @@ from evalgate.reporting.markdown.header_lines import (
     describe_agent_changes,
     describe_false_alarms,
     describe_growth,
+    describe_lost_causes,
     describe_lost_figures,
     describe_mutations,
     describe_noise,
@@ -204,7 +205,7 @@ def build_report(
     are_blocking = any(each["code"] == "behaviour_changed" for each in document["reasons"])
     return Report(
         heading=str(heading),
-        notices=_format_notices(document),
+        notices=_format_notices(document, heading.text),
         origin=pages.origin,
         alert=_build_alert(document, new, links),
         baseline=format_baseline(document, links, merging, makes_baseline=pages.makes_baseline),
@@ -263,10 +264,15 @@ def _check_url(url: str) -> str:
     return url if re.fullmatch("https?://[A-Za-z0-9.:/_?=&%~-]+", url) else ""
 
 
-def _format_notices(document: ResultsDoc) -> str:
+_LOST_IN = "no longer recorded in "
+"""In a heading: figures that many scenarios lack."""
+
+
+def _format_notices(document: ResultsDoc, heading: str) -> str:
     """What changes how far the verdict can be believed, one line each."""
     found = [escape_sentence(each, NOTICE_LIMIT) for each in list_notices(document)]
-    found += filter(None, [describe_lost_figures(document, escape_span)])
+    lost = describe_lost_causes(document) if _LOST_IN in heading else ""
+    found += filter(None, [lost or describe_lost_figures(document, escape_span)])
     return "  \n".join(f"\u26a0 {each}" for each in found)
 
 

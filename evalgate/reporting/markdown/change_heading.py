@@ -211,7 +211,8 @@ def describe_failed_comparison(document: ResultsDoc, causes: Sequence[str], esca
         return f"{text}, but {who} still {verb}"
     lost = _name_lost(new)
     if lost and len(lacking := _find_lacking(document)) > len(new):
-        text, lost = f"{lost} in {pluralize(len(lacking), 'scenario')}; {text}", ""
+        reason_of = _explain_lost(new)
+        text, lost = f"{lost} in {pluralize(len(lacking), 'scenario')}; {text}{reason_of}", ""
     aside = "; ".join(filter(None, [lost, _describe_other_agent(document, new), known]))
     return f"{text}{f' ({aside})' if aside else ''}{_join_reason(reason, good, growth) if reason else ''}"
 
@@ -246,10 +247,22 @@ def _list_exceeded(found: Iterable[ScenarioChange]) -> list[str]:
     return list(dict.fromkeys(each.partition(" ")[0] for each in increases))
 
 
-def _name_lost(blocking: Sequence[ScenarioChange]) -> str:
-    """The figures that the baseline has and that scenarios which can't be judged any more lack; may be empty."""
+def _list_lost(blocking: Sequence[ScenarioChange]) -> set[str]:
+    """The figures that the baseline has and that scenarios which can't be judged any more lack."""
     changes = (each.scenario["change"] for each in blocking if each.words is LOST_EVIDENCE)
-    figures = {lost["figure"] for change in changes if change for lost in change.get("lost", ())}
+    return {lost["figure"] for change in changes if change for lost in change.get("lost", ())}
+
+
+def _explain_lost(blocking: Sequence[ScenarioChange]) -> str:
+    """Why these can't be judged, of all that lack the figure; empty if they lack several."""
+    figures = _list_lost(blocking)
+    verb = "it checks" if len(blocking) == 1 else "they check"
+    return f", as {verb} the {figures.pop()}" if len(figures) == 1 else ""
+
+
+def _name_lost(blocking: Sequence[ScenarioChange]) -> str:
+    """The same in words; may be empty."""
+    figures = _list_lost(blocking)
     verb = "is" if len(figures) == 1 else "are"
     return f"{join_words(sorted(figures))} {verb} no longer recorded" if figures else ""
 

@@ -242,6 +242,14 @@ def describe_lost_figures(document: ResultsDoc, escape: Callable[[str], str]) ->
     return f"No longer recorded: {join_words(listed)}." if listed else ""
 
 
+def describe_lost_causes(document: ResultsDoc) -> str:
+    """Why traces record figures no longer that those of the baseline do, where a heading says which; may be empty."""
+    changes = (each["change"] for each in list_scenarios(document))
+    lost = [each for change in changes if change for each in change.get("lost", ())]
+    causes = list(dict.fromkeys(each["why"] for each in lost if each["why"]))
+    return f"{causes[0][:1].upper()}{causes[0][1:]}." if len(causes) == 1 else ""
+
+
 _Sides = tuple[str, float, float]
 MOST_GROWN = 2
 """Sets of scenarios that grew alike, of which the figures are shown."""

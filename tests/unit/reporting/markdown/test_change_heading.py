@@ -138,7 +138,7 @@ HEADINGS = {
     "failed: scenario a can't be judged any more (cost is no longer recorded)": document(
         lost("a", "cost"), verdict="fail", blocking="a"
     ),
-    "failed: cost is no longer recorded in 3 scenarios; scenario a can't be judged any more": document(
+    "failed: cost is no longer recorded in 3 scenarios; scenario a can't be judged any more, as it checks the cost": document(
         lost("a", "cost"), without("b", "cost"), without("c", "cost"), verdict="fail", blocking="a"
     ),
     "failed: cost and tokens are no longer recorded in 3 scenarios; 2 scenarios can't be judged any more": document(
