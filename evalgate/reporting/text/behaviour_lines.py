@@ -219,15 +219,17 @@ def describe_later_reports(document: ResultsDoc) -> str:
 
     Empty if only what the baseline did not do as asked differs, and is as was asked for.
     """
-    scenarios = [each.scenario for each in list_differing(document)]
-    kept = [each for scenario in scenarios for each in scenario.get("unasked", ()) if each.since is UNSET]
-    differing = [each for scenario in scenarios for each in scenario.get("differences", ()) if each.kind not in QUIET]
-    others = [each for each in differing if not is_as_asked(each)]
-    if not others:
+    are_kept = [
+        any((kept.value, kept.asked) == (each.now.strip('"'), each.asked) for kept in scenario.get("unasked", ()))
+        for _, scenario, _ in list_differing(document)
+        for each in scenario.get("differences", ())
+        if each.kind not in QUIET and not is_as_asked(each)
+    ]
+    if not are_kept:
         return ""
-    if not kept:
+    if not any(are_kept):
         return "no later report mentions it"
-    if len(kept) < len(others):
+    if not all(are_kept):
         return "later reports mention of it only what was not asked for, as long as that is so"
     return "each later report says it as long as it is so"
 
