@@ -162,7 +162,7 @@ def add_behaviour(
 
 
 def add_examples(comparison: Comparison, run: Run, worst_trials: WorstTrialRecorder) -> None:
-    """Adds a trial to new scenarios that pass: nobody has seen yet what the agent does in them."""
+    """Adds a trial to new scenarios that pass: no earlier report shows what the agent does in them."""
     new = worst_trials.list_new()
     for key, scenario in list_scenarios(run.suites) if new else ():
         change = comparison.changes.get(key)

@@ -1,4 +1,4 @@
-"""What the comment shows of new scenarios that pass: nobody has seen yet what the agent does in them."""
+"""What the comment shows of new scenarios that pass, of which no earlier report shows anything."""
 
 from __future__ import annotations
 
