@@ -123,6 +123,7 @@ WEAKENING_WORDS: dict[WeakeningKind, str] = {
     "errors_allowed": "errors in trials are now allowed",
     "run_status_widened": "runs that ended in an error may now pass",
     "opaque_added": "what an agent did need no longer be recorded",
+    "lookup_added": "a tool now counts as a look-up, which changes nothing",
     "threshold_lowered": "the threshold was lowered",
     "trials_lowered": "fewer trials need to pass",
     "trials_missing": "fewer trials were recorded",

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from evalgate.measures.prices import Rates
 from evalgate.measures.text.globs import matches_id
+from evalgate.models.trace.trace import NO_KINDS
 
 if TYPE_CHECKING:
     import re
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from evalgate.evaluators.core.assertion import Assertion
     from evalgate.measures.jmespath.query import Query
     from evalgate.models.comparison.weakening import Quarantine
-    from evalgate.models.trace.trace import Role
+    from evalgate.models.trace.trace import Role, ToolKinds
     from evalgate.scoring.golden.rules import GoldenRules
     from evalgate.scoring.scenario import TrialRules
     from evalgate.suite.custom_file import EntryKind
@@ -213,6 +214,8 @@ class Suite(Struct, frozen=True):
     format_location: Location | None = None
     quarantine: Sequence[Quarantine] = ()
     ignored: Ignored = NOTHING_IGNORED
+    tool_kinds: ToolKinds = NO_KINDS
+    listed_tools: Mapping[str, Location] = {}  # in `tool_kinds`, where the suite itself lists them
 
     @property
     def form(self) -> Form:

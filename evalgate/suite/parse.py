@@ -12,6 +12,7 @@ from evalgate.errors import Problem
 from evalgate.evaluators.core.field_problems import FieldProblem, suggest
 from evalgate.measures.redaction.redact import add_project_secrets
 from evalgate.models.comparison.weakening import Quarantine
+from evalgate.models.trace.trace import NO_KINDS, ToolKinds
 from evalgate.suite.diagnostics import START_HINT, Diagnostics, TraceMatcher
 from evalgate.suite.models import CUSTOM, NOTHING_IGNORED, Ignored, Suite, merge_prices
 from evalgate.suite.scenarios import ScenarioBuilder
@@ -21,11 +22,13 @@ from evalgate.suite.suite_file import MAX_NAME, Defaults, ProjectFile, SuiteFile
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from evalgate.errors import Location
     from evalgate.evaluators.core.assertion import Assertion
+    from evalgate.evaluators.core.field_problems import Path
     from evalgate.suite.diagnostics import Document
     from evalgate.suite.golden_rules import GoldenDocuments
     from evalgate.suite.models import CustomMapping, Scenario, Variant
-    from evalgate.suite.suite_file import PriceEntry, ReadingEntry
+    from evalgate.suite.suite_file import PriceEntry, ReadingEntry, ToolsEntry
 
 ASSERTIONS = ("defaults", "assertions")
 SHARED_VARIANTS = ("defaults", "variants")
@@ -45,6 +48,7 @@ def parse_project(document: Document, diagnostics: Diagnostics) -> ProjectFile |
 
             check_project_custom(document, project.defaults.custom, diagnostics)
         TraceMatcher(document, diagnostics).build_variants(project.defaults.variants, SHARED_VARIANTS)
+        _check_kinds(document, project.defaults.tools, ("defaults", "tools"), diagnostics)
     return project
 
 
@@ -140,6 +144,8 @@ def parse_suite(
         format_location=document.locate(("format",)) if file.format else None,
         quarantine=_parse_quarantines(document, file),
         ignored=_read_ignored(file.reading or shared.defaults.reading),
+        tool_kinds=_read_kinds(file.tools or shared.defaults.tools),
+        listed_tools=_check_kinds(document, file.tools, ("tools",), diagnostics),
     )
     warnings = [Problem(each.warning, each.location) for each in common if each.warning]
     return (None if len(diagnostics.problems) > problem_count else suite), [*warnings, *scenarios.warnings]
@@ -147,6 +153,24 @@ def parse_suite(
 
 def _read_ignored(entry: ReadingEntry | None) -> Ignored:
     return NOTHING_IGNORED if entry is None else Ignored(tuple(entry.ignore), entry.even_calls)
+
+
+def _read_kinds(entry: ToolsEntry | None) -> ToolKinds:
+    return NO_KINDS if entry is None else ToolKinds(tuple(entry.lookups), tuple(entry.changing))
+
+
+def _check_kinds(
+    document: Document, entry: ToolsEntry | None, path: Path, diagnostics: Diagnostics
+) -> Mapping[str, Location]:
+    """Where each tool is listed; one in both lists is an error."""
+    found: dict[str, Location] = {}
+    for name in ("lookups", "changing"):
+        for number, tool in enumerate(() if entry is None else getattr(entry, name)):
+            place = (*path, name, number)
+            if entry is not None and name == "changing" and tool in entry.lookups:
+                diagnostics.add_problem(document, FieldProblem(place, f"{tool!r} is in `lookups` too"))
+            found[tool] = document.locate(place)
+    return found
 
 
 def _refuse_unknown_variants(

@@ -95,6 +95,7 @@ _Glob = Annotated[str, Field(min_length=1)]
 Globs = Annotated[
     list[_Glob], BeforeValidator(wrap_in_list, json_schema_input_type=_Glob | list[_Glob]), Field(min_length=1)
 ]
+ToolList = Annotated[list[ToolName], Field(max_length=200)]
 IgnoredPath = Annotated[str, Field(max_length=500, pattern=r"^(?:\[\]\.)?(?:[^.\[\]]+(?:\[\])*\.)*[^.\[\]]+$")]
 IgnoredPaths = Annotated[list[IgnoredPath], Field(max_length=100)]
 """Fields as `messages[].extra`: where `[]` stands, in each entry of a list."""
@@ -121,6 +122,13 @@ class ReadingEntry(StrictModel):
 
     ignore: IgnoredPaths = Field(default_factory=list)
     even_calls: bool = False
+
+
+class ToolsEntry(StrictModel):
+    """Tools that change nothing, and tools that change something, whatever their names say; with `*`."""
+
+    lookups: ToolList = Field(default_factory=list)
+    changing: ToolList = Field(default_factory=list)
 
 
 class PassK(StrictModel):
@@ -180,7 +188,8 @@ class Defaults(StrictModel):
     """Defaults of every scenario: assertions come first, the rest applies unless set closer to it.
 
     `traces` are relative to the project file. `custom` is checked only if there is one. `variants` are those of suites
-    that set none; `tool` names the scheduling tools, which a scenario that expects no tool forbids.
+    that set none; `tool` names the scheduling tools, which a scenario that expects no tool forbids. `tools` are those
+    of suites that set none.
     """
 
     assertions: Assertions = Field(default_factory=list)
@@ -189,6 +198,7 @@ class Defaults(StrictModel):
     format: str | None = None
     custom: Any = None
     reading: ReadingEntry | None = None
+    tools: ToolsEntry | None = None
     scenario_from: str | None = None
     tool: ToolNames | None = None
     variants: Variants = Field(default_factory=dict)
@@ -283,6 +293,7 @@ class SuiteFile(StrictModel):
     format: str | None = None
     custom: Any = None
     reading: ReadingEntry | None = None
+    tools: ToolsEntry | None = None
     scenario_from: str | None = None
     threshold: Share | None = None
     run_status: RunStatus = "ok"

@@ -72,7 +72,7 @@ def _scoring_rules(suite: Suite) -> dict[str, list[object]]:
         checks = [assertion.written for assertion in each.assertions]
         variant = each.variant.name if each.variant else None
         golden = each.golden and replace(each.golden, assigned={})
-        found.setdefault(each.id, []).append((variant, each.threshold, each.rules, checks, golden))
+        found.setdefault(each.id, []).append((variant, each.threshold, each.rules, checks, golden, suite.tool_kinds))
     return found
 
 

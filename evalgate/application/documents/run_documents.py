@@ -12,12 +12,13 @@ from evalgate.gate.common.scenarios import list_scenario_docs
 from evalgate.models.comparison.comparison import Change, list_scenarios
 from evalgate.models.run.run import Run, ScenarioResult, SuiteResult, TraceRef, UnclaimedTrace, Verdict
 from evalgate.models.run.trials import identify_recording, list_agent_parts, list_measured
+from evalgate.models.trace.trace import NO_KINDS, ToolKinds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from evalgate.models.comparison.comparison import ChangeFlag, ChangeKind, ScenarioKey
-    from evalgate.models.results.results import ResultsDoc, ScenarioDoc
+    from evalgate.models.results.results import ResultsDoc, ScenarioDoc, SuiteDoc
     from evalgate.models.run.golden import GoldenResult
     from evalgate.models.run.run import Trial, Verdict
     from evalgate.models.run.trial_doc import LocationDoc, TrialDoc
@@ -35,6 +36,7 @@ def run_of(document: ResultsDoc) -> Run:
             traces=unclaimed_counts[suite["suite"]] + sum(len(each["trials"]) for each in suite["scenarios"]),
             unmatched=suite.get("unmatched"),
             tool_digests=suite.get("tool_digests", {}),
+            tool_kinds=kinds_of(suite),
         )
         for suite in document["suites"]
     ]
@@ -49,6 +51,12 @@ def run_of(document: ResultsDoc) -> Run:
         for each in document["unclaimed"]
     ]
     return Run(suites, unclaimed)
+
+
+def kinds_of(suite: SuiteDoc) -> ToolKinds:
+    """What a suite says of its tools."""
+    listed = suite.get("tools")
+    return NO_KINDS if listed is None else ToolKinds(tuple(listed["lookups"]), tuple(listed["changing"]))
 
 
 def _scenario(document: ScenarioDoc) -> ScenarioResult:

@@ -10,7 +10,7 @@ from evalgate.application.evaluation.trajectories import iterate_stored
 from evalgate.errors import Problem
 from evalgate.gate.common.scenarios import find_baseline_key
 from evalgate.gate.common.wording import format_count
-from evalgate.models.comparison.comparison import REGRESSIONS, list_scenarios
+from evalgate.models.comparison.comparison import REGRESSIONS, ScenarioKey, list_scenarios
 from evalgate.models.run.trials import get_digest, list_agent_parts, list_measured
 from evalgate.models.trace.trace import OTHER_AGENTS, Trace
 
@@ -19,15 +19,18 @@ if TYPE_CHECKING:
 
     from evalgate.application.evaluation.trajectories import StoredTraces
     from evalgate.models.comparison.behaviour import Behaviour, UnaskedArgument
-    from evalgate.models.comparison.comparison import Change, Comparison, ScenarioKey
+    from evalgate.models.comparison.comparison import Change, Comparison
     from evalgate.models.results.baseline_run import BaselineRun, BaselineTrial, TracePosition
     from evalgate.models.run.run import Run, ScenarioResult, Trial
+    from evalgate.models.trace.trace import ToolKinds
     from evalgate.ports import TraceSource
     from evalgate.suite.models import Form
 
     FindTraces = Callable[[Collection[TracePosition]], Iterable[tuple[TracePosition, Trace]]]
     Unasked = Mapping[ScenarioKey, Sequence[UnaskedArgument]]
     Places = dict[str, set[TracePosition]]
+    JudgedPlace = tuple[TracePosition, ToolKinds]
+    """A trace, and what the suite says of its tools: two suites may judge the same one."""
 
 MOST_TRIALS = 5_000
 """Trials whose behaviour is kept and compared."""
@@ -98,15 +101,17 @@ def add_differences(
     ]
     other = [each for each in compared if not _are_same_recordings(each[3], list_measured(each[1].trials))]
     comparison.behaviour_compared, compared = len(compared) - len(other), other
+    kinds = {suite.name: suite.tool_kinds for suite in run.suites}
     wanted = {
-        trial.position: any(call.sources for each in recorder.find(key) for call in each.calls or ())
+        (trial.position, kinds[key.suite]): any(call.sources for each in recorder.find(key) for call in each.calls or ())
         for key, *_, trials in compared
         for trial in trials
     }
     behaviours = _load_behaviours(stored, wanted)
     parts, digests = parts_of_baseline(baseline), join_digests(run, baseline.tool_digests)
     for key, scenario, change, trials in compared:
-        before = [found for trial in trials if (found := behaviours.get(trial.position)) is not None]
+        places = [(trial.position, kinds[key.suite]) for trial in trials]
+        before = [behaviours[place] for place in places if place in behaviours]
         if len(before) < len(trials):
             recorder.untraced.add(key)
             continue
@@ -171,8 +176,12 @@ def describe_left_out(recorder: BehaviourRecorder, *, is_asked: bool) -> list[Pr
 def record_behaviours(run: Run, stored: StoredTraces) -> BehaviourRecorder:
     """The behaviour of a finished run, of scenarios all of whose traces are among those that it keeps."""
     places = {
-        key: [(trial.trace.path, trial.trace.line, trial.trace.record) for trial in list_measured(scenario.trials)]
-        for key, scenario in list_scenarios(run.suites)
+        ScenarioKey(suite.name, scenario.id, scenario.variant): [
+            ((trial.trace.path, trial.trace.line, trial.trace.record), suite.tool_kinds)
+            for trial in list_measured(scenario.trials)
+        ]
+        for suite in run.suites
+        for scenario in suite.scenarios
     }
     repeated = sum(len(each) for each in places.values() if len(each) >= LEAST_WITH_SOURCES)
     wanted = {
@@ -193,13 +202,19 @@ def _passes(scenario: ScenarioResult, change: Change) -> bool:
     return scenario.verdict == "PASS" and change.previous_verdict == "PASS"
 
 
-def _load_behaviours(stored: StoredTraces, wanted: Mapping[TracePosition, bool]) -> dict[TracePosition, Behaviour]:
+def _load_behaviours(stored: StoredTraces, wanted: Mapping[JudgedPlace, bool]) -> dict[JudgedPlace, Behaviour]:
+    """The behaviour in the wanted traces, with sources of arguments if that is set."""
     from evalgate.gate.trajectory.behaviour import behaviour_from_trace
 
+    by_place: dict[TracePosition, list[JudgedPlace]] = {}
+    for each in wanted:
+        by_place.setdefault(each[0], []).append(each)
     found = {}
-    for place, trace in iterate_stored(stored, wanted):
-        found[place] = behaviour_from_trace(trace, with_sources=wanted[place])
-        found[place].request = trace.first_request
+    for place, trace in iterate_stored(stored, by_place):
+        for each in by_place[place]:
+            trace.take_kinds(each[1])
+            found[each] = behaviour_from_trace(trace, with_sources=wanted[each])
+            found[each].request = trace.first_request
     return found
 
 

@@ -33,6 +33,7 @@ MAX_NAMES = 1_000
 MAX_TRACES = 500
 """Of more recordings not all tools are read: nothing is said then."""
 FORBIDDEN, NEEDED = "the forbidden tool ", "the tool "
+LISTED = " (listed in `tools`)"
 PASSES = " (a check passes or is skipped without it)"
 _OTHER_PATTERN = re.compile(r"[|{}^$%,\\]|[_-]\.\*|^\.\*")
 """Shows that a name was meant as an expression, or as several names; hardly a tool is called like that."""
@@ -43,6 +44,7 @@ class NamedTool(NamedTuple):
 
     `beside`: all names of its expression or its alternatives, which may be the spellings of one tool. `is_part`: the
     name is a glob for a part of a name that an expression looks for. `is_demanded`: the check is not silent without it.
+    `is_listed`: no check names it, but the suite's `tools`.
     """
 
     name: str
@@ -50,6 +52,7 @@ class NamedTool(NamedTuple):
     beside: tuple[str, ...] = ()
     is_part: bool = False
     is_demanded: bool = False
+    is_listed: bool = False
 
 
 class LikelyTypo(NamedTuple):
@@ -75,6 +78,8 @@ class NamedTools:
                 if is_named and len(places) < MAX_NAMES:
                     places.setdefault(tool.name, (tool, assertion.location))
         self._names_of_words = [name for name in self._places if "_" in name]
+        listed = ((each, place) for each, place in suite.listed_tools.items() if "*" not in each)
+        demanded |= {name: (NamedTool(name, is_forbidden=False, is_listed=True), place) for name, place in listed}
         self._places |= {name: place for name, place in demanded.items() if name not in self._places}
         self._parts = [name for name, (tool, _) in self._places.items() if tool.is_part]
         self._names_arguments = may_name_arguments(suite)
@@ -139,7 +144,9 @@ def build_typo_warning(typo: LikelyTypo, suite: Suite) -> Warning_:
 def _describe_typo(typo: LikelyTypo) -> str:
     name = mark_name(typo.tool.name)
     tool = f"{FORBIDDEN if typo.tool.is_forbidden else NEEDED}{name}"
-    if not typo.tool.is_forbidden and not typo.tool.is_demanded:
+    if typo.tool.is_listed:
+        tool += LISTED
+    elif not typo.tool.is_forbidden and not typo.tool.is_demanded:
         tool += PASSES
     meant = ": only `*` matches other characters, and each tool is a name of its own"
     if typo.similar is not None:
@@ -230,7 +237,7 @@ def list_passed_names(trace: Trace) -> dict[str, str]:
     """Texts that may name a tool, in the arguments of calls, each with the first tool that was called with it."""
     found: dict[str, str] = {}
     for call in trace.agent_calls[:MAX_NAMES]:
-        if call["arguments"] and changes_something(call["name"], trace.tool_definitions):
+        if call["arguments"] and changes_something(call["name"], trace.tool_definitions, trace.tool_kinds):
             for name in _iter_passed_names(call["arguments"]):
                 found.setdefault(name, call["name"])
     return found

@@ -166,7 +166,7 @@ class SuiteEvaluation:
     def result(self) -> SuiteResult:
         """The result of the suite, once all its traces were added."""
         found = SuiteResult(self._suite.name, self._suite.path, [], traces=self._traces, latest=self._latest)
-        found.tool_digests = dict(sorted(self._tools.items()))
+        found.tool_digests, found.tool_kinds = dict(sorted(self._tools.items())), self._suite.tool_kinds
         hints = MAX_HINTS
         for place, claim in self._matcher.all_claims():
             trials = self._trials.pop((place, claim.id), [])

@@ -124,6 +124,7 @@ class SuiteJudge:
         if isinstance(seen, DamagedTrace):
             found = [JudgedCandidate(each) for each in candidates]
             return JudgedRecord(ref, scenario_id, found, _damaged_trial(seen), seen.fallback_id)
+        seen.take_kinds(self._suite.tool_kinds)
         if self._scores_without_range is not None:
             seen.warnings += self._scores_without_range.find_warnings(seen)
         is_sure = len(candidates) == 1

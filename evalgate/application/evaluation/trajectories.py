@@ -176,16 +176,20 @@ def add_examples(comparison: Comparison, run: Run, worst_trials: WorstTrialRecor
 
 def add_stored_examples(comparison: Comparison, run: Run, stored: StoredTraces) -> None:
     """Adds the same to a finished run, whose traces are `stored`."""
+    kinds = {suite.name: suite.tool_kinds for suite in run.suites}
     places = {
-        _place(trial): (change, trial.trial)
+        _place(trial): (change, trial.trial, kinds[key.suite])
         for key, scenario in list_scenarios(run.suites)
         if (change := comparison.changes.get(key)) is not None and is_new_and_passes(scenario, change)
         for trial in islice((each for each in list_measured(scenario.trials) if each.status == "passed"), 1)
     }
     wanted = dict(islice(places.items(), MOST_NEW))
-    for place, trajectory in load_trajectories(stored, wanted).items():
-        change, number = wanted[place]
-        change.example = _describe(trajectory, number)
+    for place, trace in iterate_stored(stored, wanted):
+        from evalgate.gate.trajectory.trajectory_diff import trajectory_from_trace  # few runs need it
+
+        change, number, listed = wanted[place]
+        trace.take_kinds(listed)
+        change.example = _describe(trajectory_from_trace(trace), number)
 
 
 def is_new_and_passes(scenario: ScenarioResult, change: Change) -> bool:

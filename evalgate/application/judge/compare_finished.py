@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from evalgate.application.comparison.policies import fail_on_words, flag_changes
 from evalgate.application.comparison.price_comparison import compare_costs_alike, drop_incomparable_costs
 from evalgate.application.comparison.weakening import weakening_between, weakening_problems
-from evalgate.application.documents.run_documents import run_of
+from evalgate.application.documents.run_documents import kinds_of, run_of
 from evalgate.application.evaluation.behaviours import (
     add_differences,
     add_prompt_changes,
@@ -137,6 +137,8 @@ def add_details(
     elif _is_difference_open(found.scenario) and (own := find_own_baseline(files, found.document)) is not None:
         add_behaviour(files, traces, found, results, own[0])  # what it lacks was not asked for
     found.traces = _load_traces(files, traces, found.scenario, results)
+    for trace in found.traces.values():
+        trace.take_kinds(kinds_of(found.suite))
 
 
 def _is_difference_open(scenario: ScenarioDoc) -> bool:

@@ -65,7 +65,7 @@ def _reads_only(trace: Trace, calls: Sequence[ToolCall]) -> bool:
     if "calls" in trace.gaps or trace.state is not None or not (trace.tool_calls or trace.tool_definitions):
         return False
     users = (call["name"] for call in trace.tool_calls if call["requestor"] != "assistant")
-    return not change_something({*users, *(call["name"] for call in calls)}, trace.tool_definitions)
+    return not change_something({*users, *(call["name"] for call in calls)}, trace.tool_definitions, trace.tool_kinds)
 
 
 MOST_SHOWN_CALLS, MAX_SHOWN = 8, 300

@@ -14,6 +14,7 @@ from evalgate.gate.common.scenarios import ScenarioIndex, covers
 from evalgate.gate.weakening.weaker_checks import find_weakened_checks
 from evalgate.measures.numeric.means import DIGITS
 from evalgate.measures.text.globs import matches_id
+from evalgate.measures.text.tool_words import find_kind
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.comparison.weakening import STRICTNESS, Weakening
 from evalgate.suite.policy import build_effective_policy
@@ -49,8 +50,28 @@ def find_weakenings(
         if suite.name in current_suites:
             each = _find_suite_weakenings(suite, current_suites[suite.name], compared_ids.get(suite.name, ()))
             found += _group_weakenings(each, current_suites[suite.name])
+            found += _find_added_lookups(suite, current_suites[suite.name])
             found += _find_quarantine_weakenings(suite, current_suites[suite.name])
     return found
+
+
+def _find_added_lookups(baseline: Suite, current: Suite) -> Iterator[Weakening]:
+    """Tools that the baseline's suite did not list as look-ups, or listed as changing something."""
+    old, new = baseline.tool_kinds, current.tool_kinds
+    if old == new:
+        return
+    added = [each for each in new.lookups if not _keeps(each, old.lookups, find_kind(each, old) is True)]
+    lost = [each for each in old.changing if not _keeps(each, new.changing, find_kind(each, new) is False)]
+    sides = (("lookups", None, added), ("changing", [each for each in lost if each not in added], None))
+    for name, before, after in sides:
+        if before or after:
+            texts = [f"tools.{name}: {', '.join(each) if each else 'not listed'}" for each in (before, after)]
+            yield Weakening("lookup_added", current.name, None, None, None, *texts, Location(current.path))
+
+
+def _keeps(tool: str, listed: Sequence[str], is_alike: bool) -> bool:  # noqa: FBT001
+    """Whether a list has a glob at least as wide, or for a whole name it `is_alike` on both sides."""
+    return any(matches_id(each, tool) for each in listed) if "*" in tool else is_alike
 
 
 def _find_quarantine_weakenings(baseline: Suite, current: Suite) -> Iterator[Weakening]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalgate.measures.text.tool_words import changes_something
-
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
@@ -32,7 +30,7 @@ def keep_first(listed: Sequence[SourceText], passed: Collection[int]) -> Iterato
     """
     own = {text.call for text in listed if text.kind == "own"}
     first_own = min((text.group for text in listed if text.kind == "own"), default=None)
-    written = [each.group for each in listed if each.kind == "own" and changes_something(each.tool)]
+    written = [each.group for each in listed if each.kind == "own" and each.changes]
     first_written = min(written, default=None)
     seen = set[tuple[Any, ...]]()
     for text in sorted(listed, key=lambda each: (each.turn, each.call)):

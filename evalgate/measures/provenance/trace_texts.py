@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from evalgate.measures.provenance.opened import list_texts, open_text, parse_json
-from evalgate.measures.text.tool_words import unwrap_definition
+from evalgate.measures.text.tool_words import changes_something, unwrap_definition
 from evalgate.models.trace.actors import ROOT
 from evalgate.models.trace.trace import list_arguments
 
@@ -32,7 +32,7 @@ class SourceText(NamedTuple):
     """A text, without its words.
 
     `call` is the number of the call that it is the result (`own`: the arguments) of, from 1 among the agent's calls;
-    `tool` that call's tool. Calls of one `group` were made in parallel: none of them had seen the others' results.
+    `tool` that call's tool; `changes` is whether its call changes something (`own`). Calls of one `group` were made in parallel: none of them had seen the others' results.
     """
 
     kind: TextKind
@@ -41,6 +41,7 @@ class SourceText(NamedTuple):
     tool: str = ""
     group: int = 0
     is_failure: bool = False
+    changes: bool = False
 
 
 class PiecesOfText(NamedTuple):
@@ -76,7 +77,8 @@ def list_trace_texts(trace: Trace, groups: list[int]) -> Iterator[PiecesOfText]:
         yield PiecesOfText(SourceText("schema", tool=str(definition.get("name"))), pieces)
     left, said = MAX_ALL_RESULTS, _list_said(trace)
     for number, (call, group) in enumerate(zip(trace.agent_calls, groups, strict=True), 1):
-        own = SourceText("own", call=number, tool=call["name"], group=group)
+        changes = changes_something(call["name"], trace.tool_definitions, trace.tool_kinds)
+        own = SourceText("own", call=number, tool=call["name"], group=group, changes=changes)
         yield PiecesOfText(own, list_pieces(list_arguments(call)))
         if call["index"] in said:
             yield PiecesOfText(own._replace(group=NEVER), list_pieces(said[call["index"]]))

@@ -6,8 +6,13 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from evalgate.measures.text.globs import matches_id
+from evalgate.models.trace.trace import NO_KINDS
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    from evalgate.models.trace.trace import ToolKinds
 
 MAX_LENGTH = 200
 """Characters of a name that are looked at."""
@@ -60,21 +65,24 @@ def separate_words(name: str) -> str:
     return _WORD_START.sub("_", name)
 
 
-def is_destructive(tool: str) -> bool:
+def is_destructive(tool: str, kinds: ToolKinds = NO_KINDS) -> bool:
     """Whether the name of a tool has a word for an action that is hard to undo, and is not that of a look-up.
 
     >>> is_destructive("cancel_order"), is_destructive("deleteFile"), is_destructive("check_refund_policy")
     (True, True, False)
     """
-    return _DESTRUCTIVE.search(separate_words(tool).lower()) is not None and changes_something(tool)
+    return _DESTRUCTIVE.search(separate_words(tool).lower()) is not None and changes_something(tool, (), kinds)
 
 
-def has_effect(tool: str) -> bool:
-    """Whether the name of a tool has a word for changing something: more than that nothing denies it.
+def has_effect(tool: str, kinds: ToolKinds = NO_KINDS) -> bool:
+    """Whether the name of a tool, or a suite, says that it changes something: more than that nothing denies it.
 
     >>> has_effect("update_order"), has_effect("sendEmail"), has_effect("get_order"), has_effect("calculate")
     (True, True, False, False)
     """
+    said = find_kind(tool, kinds)
+    if said is not None:
+        return not said
     return _CHANGES.search(separate_words(tool).lower()) is not None and changes_something(tool)
 
 
@@ -107,11 +115,11 @@ def find_parameters(tool: str, definitions: Iterable[dict[str, Any]]) -> dict[st
     return None
 
 
-def changes_something(tool: str, definitions: Iterable[dict[str, Any]] = ()) -> bool:
-    """Whether a call of a tool may change something: unless its `readOnlyHint` or its name denies it.
+def changes_something(tool: str, definitions: Iterable[dict[str, Any]] = (), kinds: ToolKinds = NO_KINDS) -> bool:
+    """Whether a call of a tool may change something: as its suite says, else unless its hint or its name denies it.
 
     The first verb of a name decides; without one, a last word for data makes a look-up. Any other name changes
-    something. `definitions` are those of the trace, with MCP's `annotations`.
+    something. `definitions` are those of the trace, with MCP's `annotations` (`readOnlyHint`).
 
     >>> [changes_something(each) for each in ("get_order", "web_search", "mcp__db__listTables", "berth_status")]
     [False, False, False, False]
@@ -120,26 +128,40 @@ def changes_something(tool: str, definitions: Iterable[dict[str, Any]] = ()) -> 
     >>> changes_something("peek", [{"name": "peek", "annotations": {"readOnlyHint": True}}])
     False
     """
-    hint = _find_read_only_hint(tool, definitions)
+    hint = find_kind(tool, kinds) if kinds is not NO_KINDS else None
+    if hint is None:
+        hint = _find_read_only_hint(tool, definitions)
     return _has_changing_name(tool) if hint is None else not hint
 
 
-def change_something(tools: Iterable[str], definitions: Sequence[dict[str, Any]] = ()) -> bool:
+def find_kind(tool: str, kinds: ToolKinds) -> bool | None:
+    """Whether a tool is a look-up as a suite says; None if it does not. The whole name decides before globs."""
+    if tool in kinds.lookups or tool in kinds.changing:
+        return tool in kinds.lookups
+    if any("*" in each and matches_id(each, tool) for each in kinds.changing):
+        return False
+    return True if any("*" in each and matches_id(each, tool) for each in kinds.lookups) else None
+
+
+def change_something(
+    tools: Iterable[str], definitions: Sequence[dict[str, Any]] = (), kinds: ToolKinds = NO_KINDS
+) -> bool:
     """Whether a call of any of the tools may change something.
 
     >>> change_something(["get_order", "refund"]), change_something(["get_order"]), change_something([])
     (True, False, False)
     """
-    return any(changes_something(each, definitions) for each in tools)
+    return any(changes_something(each, definitions, kinds) for each in tools)
 
 
-def may_harm(tool: str, definitions: Iterable[dict[str, Any]] = ()) -> bool:
+def may_harm(tool: str, definitions: Iterable[dict[str, Any]] = (), kinds: ToolKinds = NO_KINDS) -> bool:
     """Whether a call of a tool may change something outside of the conversation.
 
     >>> may_harm("reserve_berth"), may_harm("berth_status"), may_harm("think")
     (True, False, False)
     """
-    return changes_something(tool, definitions) and (has_effect(tool) or not is_of_conversation(tool))
+    is_sure = has_effect(tool, kinds) or not is_of_conversation(tool)
+    return is_sure and changes_something(tool, definitions, kinds)
 
 
 @lru_cache(maxsize=1_000)

@@ -20,6 +20,7 @@ WeakeningKind = Literal[
     "errors_allowed",
     "run_status_widened",
     "opaque_added",
+    "lookup_added",
     "threshold_lowered",
     "trials_lowered",
     "trials_missing",

@@ -257,11 +257,19 @@ class ScenarioDoc(TypedDict):
     trials: Sequence[TrialDoc]
 
 
+class ToolsDoc(TypedDict):
+    """Tools of which the suite says that they are look-ups, or change something."""
+
+    lookups: list[str]
+    changing: list[str]
+
+
 class SuiteDoc(TypedDict):
     """One suite; `variants` is empty if its scenarios have none.
 
     `unmatched` is present if no file matches its globs: the globs, and the folder below which they search.
     `tool_digests` is NAME=DIGEST of each tool that traces define, by their `tools_hash`; absent if none defines any.
+    `tools` are those that the suite lists as look-ups or as changing something; absent if it lists none.
     """
 
     suite: str
@@ -274,6 +282,7 @@ class SuiteDoc(TypedDict):
     figures: NotRequired[StatisticsDoc]
     skills: NotRequired[RoutingDoc]
     tool_digests: NotRequired[dict[str, str]]
+    tools: NotRequired[ToolsDoc]
 
 
 class RemovedDoc(TypedDict):

@@ -19,13 +19,14 @@ from evalgate.models.run.trial_doc import (
     build_recorded,
 )
 from evalgate.models.trace.pricing import Amount, Pricing, Tokens  # noqa: TC001
+from evalgate.models.trace.trace import NO_KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from evalgate.models.run.arms import ArmComparison
     from evalgate.models.run.golden import GoldenResult
-    from evalgate.models.trace.trace import Warning_
+    from evalgate.models.trace.trace import ToolKinds, Warning_
 
 Required = Literal[False, True, "always"]
 """Whether a failure of an assertion is a hard fail; `always`: even if a pass rate lets other required ones fail."""
@@ -289,7 +290,8 @@ class SuiteResult(Struct):
 
     `unmatched` names the globs of `traces` and their folder if no file matches, `empty_globs` each that matches none.
     `elsewhere` says which folders hold traces then.
-    `tool_digests` names each tool with its digest, by the `tools_hash` of the traces that define these.
+    `tool_digests` names each tool with its digest, by the `tools_hash` of the traces that define these. `tool_kinds`
+    are those that the suite lists.
     """
 
     name: str
@@ -302,6 +304,7 @@ class SuiteResult(Struct):
     elsewhere: str | None = None
     latest: TraceRef | None = None  # the trace with the latest time
     tool_digests: Mapping[str, str] = {}
+    tool_kinds: ToolKinds = NO_KINDS
 
 
 class Share(NamedTuple):

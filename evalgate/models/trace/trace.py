@@ -300,6 +300,16 @@ def unknown_latency() -> Latency:
     return {"total_ms": None, "source": "none"}
 
 
+class ToolKinds(Struct, frozen=True):
+    """Tools of which a suite says that they are look-ups, or change something, whatever their names say; with `*`."""
+
+    lookups: tuple[str, ...] = ()
+    changing: tuple[str, ...] = ()
+
+
+NO_KINDS = ToolKinds()
+
+
 class Trace(Struct):
     """One recorded run of an agent. Everything but the messages may be unknown."""
 
@@ -324,6 +334,8 @@ class Trace(Struct):
     ended_at: str | None = None
     system_instructions: str | None = None
     tool_definitions: list[dict[str, Any]] = field(default_factory=list)
+    tool_kinds: ToolKinds = NO_KINDS
+    """What the suite that it is judged by says of its tools; no part of the recording."""
     llm_calls: list[LlmCall] = field(default_factory=list)
     usage: Usage = field(default_factory=unknown_usage)
     cost: Cost = field(default_factory=unknown_cost)
@@ -350,6 +362,11 @@ class Trace(Struct):
     """The record as it was read, if a baseline keeps that."""
     baseline: Any = None
     """The results of the same scenario in the baseline (a ScenarioDoc), while the trace is judged."""
+
+    def take_kinds(self, kinds: ToolKinds) -> None:
+        """Is judged by what a suite says of its tools from here on."""
+        if kinds != self.tool_kinds:
+            self.tool_kinds, self.kept_view = kinds, None  # where arguments come from depends on it
 
     @property
     def turn_count(self) -> int:

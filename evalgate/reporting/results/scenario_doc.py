@@ -6,10 +6,13 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import astuple
+
 from evalgate.models.comparison.behaviour import BehaviourDifference, UnaskedArgument
 from evalgate.models.comparison.comparison import CallsDiff, Cause, ScenarioKey
 from evalgate.models.comparison.trajectory import TrajectoryDiff, TrialExample
 from evalgate.models.run.trials import count_unmeasured
+from evalgate.models.trace.trace import NO_KINDS
 from evalgate.reporting.results.clean_values import (
     clean_name,
     clean_optional_name,
@@ -92,6 +95,9 @@ def build_suite_doc(
         document["figures"] = build_statistics_doc(statistics)
     if suite.tool_digests:
         document["tool_digests"] = {name: clean_text(text, MAX_DIGESTS) for name, text in suite.tool_digests.items()}
+    if suite.tool_kinds != NO_KINDS:
+        lookups, changing = ([clean_name(each) for each in listed] for listed in astuple(suite.tool_kinds))
+        document["tools"] = {"lookups": lookups, "changing": changing}
     if choices := list(chain.from_iterable(map(_iter_skill_choices, suite.scenarios))):
         from evalgate.evaluators.kinds.skills.routing import measure_routing  # few suites expect a skill
 

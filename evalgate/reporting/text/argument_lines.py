@@ -60,7 +60,7 @@ def list_changing_calls(trace: Trace) -> list[int]:
     return [
         number
         for number, call in enumerate(trace.agent_calls, 1)
-        if changes_something(call["name"], trace.tool_definitions)
+        if changes_something(call["name"], trace.tool_definitions, trace.tool_kinds)
     ]
 
 

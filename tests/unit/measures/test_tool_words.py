@@ -1,6 +1,7 @@
 import pytest
 
-from evalgate.measures.text.tool_words import changes_something
+from evalgate.measures.text.tool_words import changes_something, has_effect, is_destructive, may_harm
+from evalgate.models.trace.trace import ToolKinds
 
 
 @pytest.mark.parametrize(
@@ -75,3 +76,33 @@ def test_changes_something__a_last_word_for_data_denies_it(tool):
 )
 def test_changes_something__a_verb_before_that_word_changes_it(tool):
     assert changes_something(tool)
+
+
+LISTED = ToolKinds(("berth_reading", "open_*", "cancel_view"), ("sync_view", "get_ticket", "open_gate"))
+
+
+def test_what_a_suite_says_of_a_tool_counts_whatever_its_name_and_its_hint_say():
+    assert [changes_something(each, (), LISTED) for each in LISTED.lookups] == [False, False, False]
+    assert [changes_something(each, (), LISTED) for each in LISTED.changing] == [True, True, True]
+    hint = [{"name": each, "annotations": {"readOnlyHint": each == "sync_view"}} for each in ("sync_view", "open_map")]
+    assert changes_something("sync_view", hint, LISTED)
+    assert not changes_something("open_map", hint, LISTED)
+    assert changes_something("reserve_berth", hint, LISTED)
+    assert not changes_something("get_order", hint, LISTED)
+
+
+def test_a_whole_name_counts_before_a_glob__and_of_two_globs_the_one_that_changes_something():
+    assert changes_something("open_gate", (), LISTED)
+    assert not changes_something("get_a", (), ToolKinds(("get_a",), ("get_*",)))
+    assert changes_something("get_a", (), ToolKinds(("get_*",), ("*_a",)))
+    assert changes_something("*", [{"name": "open_*", "annotations": {"readOnlyHint": True}}])
+
+
+def test_what_a_suite_says_of_a_tool_counts_for_harm_and_effect_too():
+    for decides in (has_effect, is_destructive):
+        assert not decides("cancel_view", LISTED)
+        assert decides("cancel_order", LISTED)
+    assert has_effect("get_ticket", LISTED)
+    assert not is_destructive("get_ticket", LISTED)
+    assert may_harm("get_ticket", (), LISTED)
+    assert not may_harm("cancel_view", (), LISTED)

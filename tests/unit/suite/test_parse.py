@@ -4,6 +4,7 @@ import pytest
 from builders import make_trace
 
 from evalgate.adapters.suites.yaml_tree import load
+from evalgate.models.trace.trace import NO_KINDS, ToolKinds
 from evalgate.suite.diagnostics import Diagnostics
 from evalgate.suite.parse import SharedDefaults, parse_project, parse_suite
 from evalgate.suite.suite_file import Defaults
@@ -260,3 +261,36 @@ def test_errors__over_the_limit_are_counted_and_not_all_read():
     found = problems(HEAD + "scenarios:\n" + entries)
     assert len(found) == 101
     assert "too many errors: the other scenarios were not checked" in found[-1]
+
+
+TOOLS = HEAD + "scenarios: [{id: a, assertions: [{contains: b}]}]\n"
+
+
+def test_tools__says_which_are_look_ups_and_which_change_something():
+    suite, found, _ = parse(TOOLS + "tools: {lookups: [berth_reading, 'open_*'], changing: [sync_view]}\n")
+    assert found == []
+    assert suite.tool_kinds == ToolKinds(("berth_reading", "open_*"), ("sync_view",))
+    assert parse(TOOLS)[0].tool_kinds is NO_KINDS
+
+
+def test_tools__of_a_suite_replace_those_of_its_project():
+    shared = SharedDefaults(None, Defaults.model_validate({"tools": {"lookups": ["peek"]}}))
+    assert parse(TOOLS, shared)[0].tool_kinds == ToolKinds(("peek",))
+    assert parse(TOOLS + "tools: {changing: [view]}\n", shared)[0].tool_kinds == ToolKinds((), ("view",))
+
+
+def test_tools__that_are_in_both_lists_are_an_error_with_its_place():
+    text = TOOLS + "tools:\n  lookups: [a, b]\n  changing: [c, b]\n"
+    assert problems(text) == ["s.yaml:7:17: 'b' is in `lookups` too"]
+
+
+def test_tools__that_are_in_both_lists_of_a_project_are_an_error_with_its_place():
+    text = "version: 1\nsuites: [s.yaml]\ndefaults:\n  tools: {lookups: [a], changing: [a]}\n"
+    diagnostics = Diagnostics()
+    parse_project(load(text, "evalgate.yaml"), diagnostics)
+    assert [str(each) for each in diagnostics.problems] == ["evalgate.yaml:4:36: 'a' is in `lookups` too"]
+
+
+@pytest.mark.parametrize("tools", ["{lookup: [a]}", "[a]", "{lookups: ['']}", "{lookups: [3]}"])
+def test_tools__in_another_form_are_an_error(tools):
+    assert problems(TOOLS + f"tools: {tools}\n")

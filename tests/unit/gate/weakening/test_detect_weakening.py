@@ -8,6 +8,7 @@ from evalgate.gate.weakening.detect_weakening import find_weakenings
 from evalgate.gate.weakening.weaker_evidence import find_removed_scenarios
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.results.document_names import SUITES_SCHEMA
+from evalgate.scoring.wording import describe_weakening
 from evalgate.suite.baseline_suites import parse_baseline_suites
 
 CHECK = {"contains": "refund"}
@@ -64,6 +65,54 @@ def test_a_requirement_of_a_scenario__is_weaker_in_one_direction_only(before, af
     old, new = suite(scenario=before), suite(scenario=after)
     assert kinds(old, new) == [kind]
     assert kinds(new, old) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "move"),
+    [
+        ({}, {"lookups": ["pay"]}, "tools.lookups: not listed -> pay"),
+        ({"lookups": ["pay"]}, {"lookups": ["send", "pay", "book"]}, "tools.lookups: not listed -> send, book"),
+        ({"lookups": ["berth_a"]}, {"lookups": ["berth_*"]}, "tools.lookups: not listed -> berth_*"),
+        ({"changing": ["get_ticket"]}, {}, "tools.changing: get_ticket -> not listed"),
+        ({"changing": ["get_ticket"]}, {"lookups": ["get_ticket"]}, "tools.lookups: not listed -> get_ticket"),
+        ({"changing": ["get_*"]}, {"changing": ["get_ticket"]}, "tools.changing: get_* -> not listed"),
+        (
+            {"lookups": ["a_*"], "changing": ["a_b"]},
+            {"lookups": ["a_*", "a_b"], "changing": ["a_b*"]},
+            "tools.lookups: not listed -> a_b",
+        ),
+    ],
+)
+def test_a_tool_that_becomes_a_look_up_is_a_weakening(before, after, move):
+    old, new = (suite(tools=each) for each in (before, after))
+    [found] = compare_suites(old, new)
+    assert (found.kind, found.suite, found.scenario) == ("lookup_added", "s", None)
+    assert describe_weakening(found) == f"a tool now counts as a look-up, which changes nothing: {move}"
+    assert kinds(new, new) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({"lookups": ["pay"]}, {}),
+        ({"lookups": ["pay"]}, {"changing": ["pay"]}),
+        ({"lookups": ["berth_*"]}, {"lookups": ["berth_a"]}),
+        ({}, {"changing": ["get_ticket"]}),
+        ({"changing": ["get_ticket"]}, {"changing": ["get_*"]}),
+        ({"lookups": ["a", "b"]}, {"lookups": ["b", "a"]}),
+    ],
+)
+def test_a_tool_that_no_longer_is_a_look_up_weakens_nothing(before, after):
+    assert kinds(suite(tools=before), suite(tools=after)) == []
+
+
+def test_a_look_up_that_the_project_lists_for_all_suites_is_a_weakening_of_each():
+    listed = {"version": 1, "suites": ["*.yaml"], "defaults": {"tools": {"lookups": ["pay"]}}}
+    project = {**listed, "defaults": {}}
+    old, new = (configuration(suite(), suite(name="t"), **each) for each in (project, listed))
+    found = find_weakenings(old, new, {})
+    assert [(each.kind, each.suite) for each in found] == [("lookup_added", "s"), ("lookup_added", "t")]
+    assert find_weakenings(new, old, {}) == []
 
 
 REQUIRED = {**CHECK, "required": True}

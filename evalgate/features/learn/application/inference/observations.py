@@ -97,7 +97,7 @@ class TraceSet:
             name
             for trace in self.traces
             for name in set(trace.called)
-            if changes_something(name, trace.tool_definitions)
+            if changes_something(name, trace.tool_definitions, trace.tool_kinds)
         )
 
     def is_steady(self, tool: str) -> bool:
@@ -148,7 +148,7 @@ class TraceSet:
         """The tools that change something outside of the conversation, sorted."""
         found = set(filter(may_harm, self._other_tools))
         for trace in self.traces:
-            found.update(name for name in set(trace.called) if may_harm(name, trace.tool_definitions))
+            found.update(name for name in set(trace.called) if may_harm(name, trace.tool_definitions, trace.tool_kinds))
         return sorted(filter(is_usable_name, found))
 
     @cached_property

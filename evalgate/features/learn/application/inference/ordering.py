@@ -100,7 +100,7 @@ def are_parallel(call: ToolCall, other: ToolCall) -> bool:
 
 def is_habit(trace: Trace, first: Collection[str], later: str) -> bool:
     """Whether a look-up could as well be made before others: no argument of it is known from their results alone."""
-    if any(changes_something(name, trace.tool_definitions) for name in (*first, later)):
+    if any(changes_something(name, trace.tool_definitions, trace.tool_kinds) for name in (*first, later)):
         return False
     sources = find_argument_sources(trace)
     leaves = (

@@ -61,7 +61,7 @@ class KnownTools:
             name = call["name"]
             if len(self._names) < MAX_TOOLS or name in self._names:
                 self._names.add(name)
-                if may_harm(name, trace.tool_definitions):
+                if may_harm(name, trace.tool_definitions, trace.tool_kinds):
                     known = self._examples.get(name)
                     if known is None or repr(call["arguments"]) < repr(known["arguments"]):
                         self._examples[name] = call
@@ -70,7 +70,7 @@ class KnownTools:
             defined = unwrap_definition(definition).get("name")
             if isinstance(defined, str) and len(self._names) < MAX_TOOLS:
                 self._names.add(defined)
-                if may_harm(defined, trace.tool_definitions):
+                if may_harm(defined, trace.tool_definitions, trace.tool_kinds):
                     self._examples.setdefault(defined, None)
 
     def _add_values(self, call: ToolCall, scenario: str) -> None:
