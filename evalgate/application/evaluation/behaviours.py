@@ -103,7 +103,9 @@ def add_differences(
     comparison.behaviour_compared, compared = len(compared) - len(other), other
     kinds = {suite.name: suite.tool_kinds for suite in run.suites}
     wanted = {
-        (trial.position, kinds[key.suite]): any(call.sources for each in recorder.find(key) for call in each.calls or ())
+        (trial.position, kinds[key.suite]): any(
+            call.sources for each in recorder.find(key) for call in each.calls or ()
+        )
         for key, *_, trials in compared
         for trial in trials
     }

@@ -50,7 +50,8 @@ split_path = re.compile(r"[.\[]").split
 def behaviour_from_trace(trace: Trace, *, with_sources: bool = False) -> Behaviour:
     """What is compared of a trace; sources of arguments only if a check asked for them, or `with_sources`."""
     recorded = trace.agent_calls[:MOST_CALLS]
-    changing = {name: changes_something(name, trace.tool_definitions, trace.tool_kinds) for name in {call["name"] for call in recorded}}
+    names = {call["name"] for call in recorded}
+    changing = {name: changes_something(name, trace.tool_definitions, trace.tool_kinds) for name in names}
     raw = list_short_values([call["arguments"] for call in recorded], MOST_LEVELS, MOST_VALUES, trace.started_at)
     others = [_list_others(call["arguments"], each) for call, each in zip(recorded, raw, strict=True)]
     words = [_list_words(call) if changing[call["name"]] else {} for call in recorded]

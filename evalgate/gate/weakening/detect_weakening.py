@@ -65,8 +65,9 @@ def _find_added_lookups(baseline: Suite, current: Suite) -> Iterator[Weakening]:
     sides = (("lookups", None, added), ("changing", [each for each in lost if each not in added], None))
     for name, before, after in sides:
         if before or after:
-            texts = [f"tools.{name}: {', '.join(each) if each else 'not listed'}" for each in (before, after)]
-            yield Weakening("lookup_added", current.name, None, None, None, *texts, Location(current.path))
+            texts = [f"tools.{name}: {', '.join(each or ('not listed',))}" for each in (before, after)]
+            where = Location(current.path)
+            yield Weakening("lookup_added", current.name, baseline=texts[0], current=texts[1], location=where)
 
 
 def _keeps(tool: str, listed: Sequence[str], is_alike: bool) -> bool:  # noqa: FBT001

@@ -32,7 +32,8 @@ class SourceText(NamedTuple):
     """A text, without its words.
 
     `call` is the number of the call that it is the result (`own`: the arguments) of, from 1 among the agent's calls;
-    `tool` that call's tool; `changes` is whether its call changes something (`own`). Calls of one `group` were made in parallel: none of them had seen the others' results.
+    `tool` that call's tool. Calls of one `group` were made in parallel: none of them had seen the others' results.
+    `changes` is whether the call changes something, of its arguments.
     """
 
     kind: TextKind

@@ -336,6 +336,8 @@ def test_a_person_says_which_tools_are_look_ups(project: Path):
     assert "taken as changing something: issue_refund, lookup_order; as look-ups: cancel_order" in err
     assert "tool: cancel_order, exactly: 1" not in (project / "evals/first.yaml").read_text()
     assert "tools: [issue_refund, lookup_order]" in (project / "evals/first.yaml").read_text()
+    assert "tools: {lookups: [cancel_order], changing: [lookup_order]}\n" in (project / "evals/first.yaml").read_text()
+    assert evalgate(project, "run", "evals/first.yaml", "-q")[0] == 0
     code, _, err = evalgate(project, "init", "--force", "--lookup", "cancel_ordr")
     assert (code, "--lookup: no trace calls 'cancel_ordr'" in err, "did you mean cancel_order?" in err) == (
         2,

@@ -11,6 +11,7 @@ from evalgate.errors import Problem
 from evalgate.gate.common.wording import format_count
 from evalgate.gate.trajectory.behaviour import behaviour_from_trace
 from evalgate.gate.trajectory.behaviour_differences import find_differences
+from evalgate.models.trace.trace import NO_KINDS
 from evalgate.scoring.wording import cut_quote
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from evalgate.models.comparison.comparison import ScenarioKey
     from evalgate.models.results.baseline_run import TracePosition
     from evalgate.models.run.run import Trial
-    from evalgate.models.trace.trace import Trace
+    from evalgate.models.trace.trace import ToolKinds, Trace
     from evalgate.ports import BaselineFiles, TraceArchive
 
 SIDES = "the base", "this commit"
@@ -44,7 +45,8 @@ class AddedActs(NamedTuple):
 
 def compare_added(files: BaselineFiles, traces: TraceArchive, sides: Sequence[RecordedSide]) -> AddedActs:
     """Compares what the added trials of both sides do, as far as their traces are kept."""
-    read = [_read_traces(files, traces, side) for side in sides]
+    kinds = {suite.name: suite.tool_kinds for suite in sides[1].more.rules.suites}
+    read = [_read_traces(files, traces, side, kinds) for side in sides]
     differences = {}
     for key in sides[0].added:
         both = [found[key] for found in read]
@@ -57,12 +59,13 @@ def compare_added(files: BaselineFiles, traces: TraceArchive, sides: Sequence[Re
 
 
 def _read_traces(
-    files: BaselineFiles, traces: TraceArchive, side: RecordedSide
+    files: BaselineFiles, traces: TraceArchive, side: RecordedSide, kinds: Mapping[str, ToolKinds]
 ) -> Mapping[ScenarioKey, Sequence[AddedTrace]]:
     places = {_place_of(trial): key for key, trials in side.added.items() for trial in trials}
     found: dict[ScenarioKey, list[AddedTrace]] = {key: [] for key in side.added}
     stored = StoredTraces(read_own_traces(files, side.more.path), traces.restore_trace)
     for place, trace in iterate_stored(stored, places):
+        trace.take_kinds(kinds.get(places[place].suite, NO_KINDS))
         several = len(side.added[places[place]]) >= LEAST_WITH_SOURCES
         behaviour = behaviour_from_trace(trace, with_sources=several)
         found[places[place]].append(AddedTrace(behaviour, _list_content(trace)))

@@ -209,7 +209,9 @@ def _add(arguments: Namespace, shell: Shell) -> int:
     from evalgate.settings.limits import parse_limits
 
     if arguments.lookup or arguments.no_lookup:
-        raise SettingError("--lookup and --no-lookup are for a new suite, not for --add")
+        raise SettingError(
+            "--lookup and --no-lookup are for a new suite: write `tools` into the one that --add extends"
+        )
     if arguments.out is None and not arguments.suite:
         raise SettingError(Problem("--add needs the suite to add to", None, "name it with --out evals/NAME.yaml"))
     path = _choose_path(arguments, arguments.suite)

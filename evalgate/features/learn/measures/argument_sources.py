@@ -104,7 +104,9 @@ def _observe(scenarios: Mapping[str, Sequence[Trace]], named: Collection[str]) -
     found: dict[str, _Tool] = {}
     for scenario, trials in scenarios.items():
         for trace in trials:
-            changing = {name for name in trace.called if changes_something(name, trace.tool_definitions, trace.tool_kinds)}
+            changing = {
+                name for name in trace.called if changes_something(name, trace.tool_definitions, trace.tool_kinds)
+            }
             for name in sorted(changing):
                 if name in named and (name in found or len(found) < MAX_TOOLS):
                     tool = found.setdefault(name, _Tool())

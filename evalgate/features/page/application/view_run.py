@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
 
+from evalgate.application.documents.run_documents import kinds_of
 from evalgate.application.evaluation.trajectories import source_of
 from evalgate.application.judge.compare_finished import find_own_baseline, read_own_traces
 from evalgate.errors import Problem, SettingError
@@ -15,6 +16,7 @@ from evalgate.features.page.reporting.page_builder import PageBuilder
 from evalgate.features.page.reporting.trace_block import encode_trace_block
 from evalgate.features.page.reporting.trace_details import describe_trace
 from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.models.trace.trace import NO_KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from evalgate.models.results.baseline_run import BaselineRun, BaselineTrial, TracePosition
     from evalgate.models.results.results import ResultsDoc
     from evalgate.models.run.trial_doc import TrialDoc
-    from evalgate.models.trace.trace import Trace
+    from evalgate.models.trace.trace import ToolKinds, Trace
     from evalgate.ports import BaselineFiles, TraceArchive
 
 
@@ -82,12 +84,14 @@ def build_run_page(
     if options.summary:
         return builder.build(has_traces=True)
     failing = {place_of(trial.trace) for trial in _iter_failing(document)}
+    kinds = _list_kinds(document)
     better = BetterScenarios(builder.compared)
     has_traces = False
     for line in lines:
         place = source_of(line)
         has_traces = True
         if place is not None and builder.wants(place) and (trace := restore(line)) is not None:
+            trace.take_kinds(kinds.get(place, NO_KINDS))
             record = orjson.loads(line).get("record") if place in failing else None
             block = encode_trace_block(trace, record, with_sources=builder.has_sources(place, len(line)))
             builder.add(place, block, describe_trace(trace))
@@ -95,6 +99,16 @@ def build_run_page(
     if baseline is not None:
         _add_baseline(builder, baseline, restore, better)
     return builder.build(has_traces=has_traces, has_baseline=baseline is not None)
+
+
+def _list_kinds(document: ResultsDoc) -> dict[TracePosition, ToolKinds]:
+    """What suites say of their tools, by the places of their traces."""
+    found: dict[TracePosition, ToolKinds] = {}
+    for suite in document["suites"]:
+        if (kinds := kinds_of(suite)) != NO_KINDS:
+            trials = (trial for scenario in suite["scenarios"] for trial in scenario["trials"])
+            found |= dict.fromkeys((place_of(trial.trace) for trial in trials), kinds)
+    return found
 
 
 def _iter_failing(document: ResultsDoc) -> Iterator[TrialDoc]:
@@ -122,6 +136,7 @@ def _add_baseline(
         if found is None or (trace := restore(line)) is None:
             continue
         compared, trial = found
+        trace.take_kinds(kinds_of(compared.item.suite))
         builder.add_details(compared.place, describe_trace(trace))
         if better.compare(compared, trial.trial, trace) and builder.wants(compared.place):
             block = encode_trace_block(trace, with_sources=builder.has_sources(compared.place, len(line)))

@@ -59,7 +59,7 @@ def build_suite(options: InferenceOptions, sources: InferenceSources, progress: 
     def load(text: str) -> Suite:
         return sources.suites.parse_text(text, options.path)
 
-    head = SuiteHead(options.name, found.patterns, options.form, options.schema)
+    head = SuiteHead(options.name, found.patterns, options.form, options.schema, options.kinds)
     drafted = draft_suite(found, head, options.strictness, load)
     if drafted is None:
         hint = "`evalgate traces` shows which evidence they lack"

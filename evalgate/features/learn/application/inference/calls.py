@@ -31,7 +31,7 @@ from evalgate.features.learn.application.inference.ordering import (
     list_ordered_pairs,
 )
 from evalgate.features.learn.measures.usable_names import is_usable_name
-from evalgate.measures.text.tool_words import has_effect, is_destructive
+from evalgate.measures.text.tool_words import is_destructive
 from evalgate.models.trace.trace_view import list_evidence
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class _TrialCalls:
         Several failed trials that never call it are enough, too. Of a single trial, where the set is large enough to
         show more, a call that changes nothing may be its habit.
         """
-        if self._is_single_of_many and not has_effect(tool):
+        if self._is_single_of_many and not self._traces.has_effect(tool):
             return False
         is_missed = len(self.failed_counts) >= FEW and not any(counts[tool] for counts in self.failed_counts)
         called = len(self.trials) + sum(counts[tool] > 0 for counts in self.failed_counts)
@@ -187,7 +187,7 @@ def infer_calls(
     found += map(InferredCheck, counted.values())
     found = [require_from_many(check, trials) for check in found]
     limits = limit_others(calls.counts, calls.failed_counts, traces, counted)
-    demands = demand_others(calls.counts, calls.failed_counts, counted)
+    demands = demand_others(calls.counts, calls.failed_counts, traces, counted)
     return [*found, *rules, *demands, *limits, *forbidden]
 
 
@@ -203,7 +203,7 @@ def _find_order(trials: Sequence[Trace], failed: Sequence[Trace], traces: TraceS
     called = [set(trace.called) for trace in failed]
 
     def is_shown(pair: Pair) -> bool:
-        if not any(map(has_effect, pair)):
+        if not any(map(traces.has_effect, pair)):
             return False
         both = sum(called_by.issuperset(pair) for called_by in called)
         return pair in traces.kept_orders or (both > 0 and sum(pair in each for each in shown) == both)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.features.learn.application.inference.checks import MANY, InferredCheck
-from evalgate.measures.text.tool_words import has_effect
 from evalgate.reporting.text.wording import pluralize
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ def forbid_others(passing: Counts, failed: Counts, traces: TraceSet, *, is_stric
     groups: dict[int, list[str]] = {}
     others = set(traces.acts).difference(*passing)
     does_act = len(others) < len(traces.acts)
-    for tool in sorted(each for each in others if has_effect(each) or not does_act):
+    for tool in sorted(each for each in others if traces.has_effect(each) or not does_act):
         count = sum(tool in counts for counts in failed)
         if (count or has_many) and (is_strict or traces.is_steady(tool)):
             groups.setdefault(count, []).append(tool)
@@ -54,13 +53,15 @@ def limit_others(
     for tool in sorted(set().union(*passing)):
         most = max(counts[tool] for counts in passing)
         more = sum(counts[tool] > most for counts in failed)
-        if more and tool not in counted and has_effect(tool) and traces.is_steady(tool):
+        if more and tool not in counted and traces.has_effect(tool) and traces.is_steady(tool):
             entry: dict[str, Any] = {"type": "tool_calls", "tool": tool, "max": most, "required": True}
             failures = pluralize(len(failed), "failed trial")
             yield InferredCheck(entry, f"called more often in {more} of {failures}")
 
 
-def demand_others(passing: Counts, failed: Counts, counted: Collection[str]) -> Iterator[InferredCheck]:
+def demand_others(
+    passing: Counts, failed: Counts, traces: TraceSet, counted: Collection[str]
+) -> Iterator[InferredCheck]:
     """Demands more calls of a tool with an effect than failed trials make, where each passing trial makes more.
 
     Whether it must be called at all is decided for tools of any kind.
@@ -68,7 +69,7 @@ def demand_others(passing: Counts, failed: Counts, counted: Collection[str]) -> 
     for tool in sorted(set.intersection(*map(set, passing))):
         least = min(counts[tool] for counts in passing)
         fewer = [counts[tool] for counts in failed if counts[tool] < least]
-        if len(fewer) >= FEW and max(fewer) and tool not in counted and has_effect(tool):
+        if len(fewer) >= FEW and max(fewer) and tool not in counted and traces.has_effect(tool):
             entry: dict[str, Any] = {"type": "tool_calls", "tool": tool, "min": max(fewer) + 1, "required": True}
             failures = pluralize(len(failed), "failed trial")
             yield InferredCheck(entry, f"called less often in {len(fewer)} of {failures}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import Struct, field
+from msgspec.structs import asdict
 
 from evalgate.features.learn.application.inference.suite_text import (
     FieldText,
@@ -12,6 +13,7 @@ from evalgate.features.learn.application.inference.suite_text import (
     format_check,
     format_scenario,
 )
+from evalgate.models.trace.trace import NO_KINDS, ToolKinds
 from evalgate.reporting.text.flow_style import format_comment, format_value
 from evalgate.reporting.text.wording import pluralize
 from evalgate.version import __version__
@@ -38,6 +40,8 @@ class SuiteHead(Struct, frozen=True):
     form: str | None = None
     schema: str | None = None
     """The path or URL of the schema for editors, None without one."""
+    kinds: ToolKinds = NO_KINDS
+    """What a person says of tools."""
 
 
 class CheckPlace(NamedTuple):
@@ -162,6 +166,8 @@ class DraftSuite(Struct):
         yield from _format_patterns(head.traces)
         if head.form is not None:
             yield f"format: {format_value(head.form)}"
+        if head.kinds != NO_KINDS:
+            yield f"tools: {format_value({key: list(names) for key, names in asdict(head.kinds).items() if names})}"
         if self.strictness != "loose":
             yield "threshold: 1.0  # a trial passes if every check does"
         yield f"policy: {{fail_on: {format_value(FAIL_ON)}}}"

@@ -168,7 +168,9 @@ def _draft_scenarios(
 ) -> list[DraftScenario]:
     """The scenarios with what failed trials mean for them, as `init` writes them in a suite of their own."""
     drafts = [infer_alone(id_, found, strictness) for id_ in ids]
-    draft = DraftSuite(SuiteHead(suite.name, suite.traces or []), strictness, [], drafts, len(found.traces))
+    draft = DraftSuite(
+        SuiteHead(suite.name, suite.traces or [], kinds=suite.tool_kinds), strictness, [], drafts, len(found.traces)
+    )
 
     def load(text: str) -> Suite:
         return suites.parse_text(text, suite.path)
@@ -193,6 +195,7 @@ def _read_named(suite: Suite, path: str, trace: str, sources: InferenceSources) 
     for record in records:
         if isinstance(record, Trace):
             tools.update(record.called)
+            record.take_kinds(suite.tool_kinds)
             named += [record] if record.source.path in wanted else []
     if not named:
         patterns = ", ".join(suite.traces or ["nothing"])

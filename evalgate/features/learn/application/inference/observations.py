@@ -13,13 +13,14 @@ from evalgate.features.learn.application.inference.ordering import list_ordered_
 from evalgate.features.learn.measures.argument_sources import list_defined_arguments
 from evalgate.features.learn.measures.usable_names import is_usable_name
 from evalgate.measures.text.tool_words import changes_something, has_effect, may_harm
+from evalgate.models.trace.trace import NO_KINDS
 from evalgate.models.trace.trace_view import list_evidence
 from evalgate.scoring.outage import find_outage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from evalgate.models.trace.trace import Trace
+    from evalgate.models.trace.trace import ToolKinds, Trace
 
 MAX_TOOLS = 100
 """Most tools that rules about pairs are learnt for."""
@@ -49,6 +50,14 @@ class TraceSet:
     def traces(self) -> Sequence[Trace]:
         """All traces."""
         return [trace for group in self.scenarios.values() for trace in group]
+
+    @property
+    def _kinds(self) -> ToolKinds:
+        return self.traces[0].tool_kinds if self.traces else NO_KINDS
+
+    def has_effect(self, tool: str) -> bool:
+        """Whether the name of a tool, or who knows it, says that it changes something."""
+        return has_effect(tool, self._kinds)
 
     @cached_property
     def tools(self) -> Sequence[str]:
@@ -88,7 +97,7 @@ class TraceSet:
                 seen.update(names)
                 differing.update(name for name in names if len({each[name] for each in counts}) > 1)
         counted = self.changing & seen.keys() - differing
-        return frozenset(name for name in counted if seen[name] > 1 or has_effect(name))
+        return frozenset(name for name in counted if seen[name] > 1 or self.has_effect(name))
 
     @cached_property
     def changing(self) -> frozenset[str]:
@@ -146,7 +155,7 @@ class TraceSet:
     @cached_property
     def acts(self) -> Sequence[str]:
         """The tools that change something outside of the conversation, sorted."""
-        found = set(filter(may_harm, self._other_tools))
+        found = {name for name in self._other_tools if may_harm(name, (), self._kinds)}
         for trace in self.traces:
             found.update(name for name in set(trace.called) if may_harm(name, trace.tool_definitions, trace.tool_kinds))
         return sorted(filter(is_usable_name, found))

@@ -61,7 +61,11 @@ def _find_request(trace: Trace) -> str | None:
 def find_codes(trials: Sequence[Trace], failed: Sequence[Trace]) -> list[InferredCheck]:
     """A check of each tool's codes: several trials agree, or several failed ones have others."""
     tools = sorted(set.intersection(*(set(trace.called) for trace in trials)))
-    changing = [tool for tool in tools if any(changes_something(tool, trace.tool_definitions, trace.tool_kinds) for trace in trials)]
+    changing = [
+        tool
+        for tool in tools
+        if any(changes_something(tool, trace.tool_definitions, trace.tool_kinds) for trace in trials)
+    ]
     usable = filter(is_usable_name, changing)
     return [check for tool in usable if (check := _find_code(tool, trials, failed))][:MAX_OFFERS]
 

@@ -12,14 +12,14 @@ from msgspec import Struct, field
 
 from evalgate.application.evaluation.scenario_selection import is_selected
 from evalgate.errors import SettingError
-from evalgate.features.learn.application.tool_kinds import mark_tools, refuse_unknown
+from evalgate.features.learn.application.tool_kinds import refuse_unknown
 from evalgate.models.results.document_names import TRACE_PLACES
-from evalgate.models.trace.trace import DamagedTrace, Trace, format_place
+from evalgate.models.trace.trace import NO_KINDS, DamagedTrace, ToolKinds, Trace, format_place
 from evalgate.models.trace.trace_view import list_evidence
 from evalgate.scoring.recorded_result import find_recorded_result, is_passing
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Sequence
 
     from evalgate.features.learn.application.inference.checks import Strictness
     from evalgate.ports import Files, Progress, TraceSource
@@ -49,7 +49,7 @@ class InferenceOptions(Struct, frozen=True):
     form: str | None = None
     schema: str | None = None
     scenarios: Sequence[str] = ()
-    kinds: Mapping[str, bool] = {}
+    kinds: ToolKinds = NO_KINDS
 
 
 class FoundTraces(Struct):
@@ -111,7 +111,8 @@ def find_traces(options: InferenceOptions, files: Files, traces: TraceSource, pr
             source = record.source
             found.damaged[format_place(source.path, source.line, source.record)] = record.reason
         elif is_selected(options.scenarios, record.scenario_id or "", None):
-            _sort_in(mark_tools(record, options.kinds), found, count)
+            record.take_kinds(options.kinds)
+            _sort_in(record, found, count)
     refuse_unknown(options.kinds, found.readable)
     if options.scenarios and not found.read:
         raise SettingError(f"no trace of {', '.join(map(repr, options.scenarios))}, see `evalgate traces`")

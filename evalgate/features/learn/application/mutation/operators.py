@@ -29,14 +29,15 @@ from evalgate.features.learn.application.mutation.source_changes import (
 )
 from evalgate.features.learn.application.mutation.state_changes import change_second_record, find_second_records
 from evalgate.measures.text.refusals import is_refusal
-from evalgate.measures.text.tool_words import changes_something, is_destructive, may_harm, unwrap_definition
+from evalgate.measures.text.tool_words import change_something, is_destructive, may_harm, unwrap_definition
 from evalgate.models.mutation import Mutation, OperatorName
+from evalgate.models.trace.trace import NO_KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from evalgate.features.learn.application.mutation.source_changes import Replacement
-    from evalgate.models.trace.trace import EvidenceKind, ToolCall, Trace
+    from evalgate.models.trace.trace import EvidenceKind, ToolCall, ToolKinds, Trace
 
 MAX_PER_OPERATOR = 50
 """Changes of one operator to one trace."""
@@ -118,7 +119,7 @@ _OF_NO_TOOL = _BY_HARM.index("empty_answer")
 _OF_AMOUNTS = _BY_HARM.index("triple_cost")
 
 
-def rank_harm(change: Mutation) -> int:
+def rank_harm(change: Mutation, kinds: ToolKinds = NO_KINDS) -> int:
     """How harmful a change is that nothing notices: the lower the worse.
 
     Calls of destructive tools, then of others that may change something, then the answer, then look-ups, cost, time.
@@ -127,9 +128,9 @@ def rank_harm(change: Mutation) -> int:
     if place >= _OF_NO_TOOL:
         return place + (3 if place >= _OF_AMOUNTS else 1) * len(_BY_HARM)
     names = (change.tool, change.other) if change.operator in ("other_tool", "swap_calls") else (change.tool,)
-    if any(map(is_destructive, names)):
+    if any(is_destructive(each, kinds) for each in names):
         return place
-    return place + (2 if not any(map(changes_something, names)) else 1) * len(_BY_HARM)
+    return place + (1 if change_something(names, (), kinds) else 2) * len(_BY_HARM)
 
 
 class Operator(NamedTuple):

@@ -109,6 +109,7 @@ class MutationRun:
             self._read += 1
             if isinstance(record, Trace):
                 pricer.price(record)
+                record.take_kinds(suite.tool_kinds)
                 self._tools[number].add(record)
             found = self._judge_record(number, record, matcher)
             if found is not None and isinstance(record, Trace):
@@ -217,7 +218,9 @@ class MutationRun:
             operators[change.operator].add(effect)
             scenarios[passing.key].setdefault(change.operator, Tally()).add(effect)
             kind = _name_kind(passing, change)
-            survivor = kinds.setdefault(kind, Survivor(*kind, 0, 0, "", rank_harm(change), self._name_entry(passing)))
+            survivor = kinds.setdefault(
+                kind, Survivor(*kind, 0, 0, "", rank_harm(change, passing.trace.tool_kinds), self._name_entry(passing))
+            )
             survivor.tried += 1
             if effect == "missed":
                 survivor.count += 1

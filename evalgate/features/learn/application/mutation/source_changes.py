@@ -45,7 +45,9 @@ class Replacement(NamedTuple):
 def list_arguments_of_changes(trace: Trace) -> Iterator[Argument]:
     """Yields the arguments of the agent's calls that change something."""
     for call in trace.agent_calls:
-        if isinstance(call["arguments"], dict) and changes_something(call["name"], trace.tool_definitions, trace.tool_kinds):
+        if isinstance(call["arguments"], dict) and changes_something(
+            call["name"], trace.tool_definitions, trace.tool_kinds
+        ):
             yield from (Argument(call["index"], name) for name in call["arguments"])
 
 
