@@ -16,6 +16,7 @@ _SCENARIO = {"id": "refund", "assertions": [{"type": "tool_called", "tool": "iss
 _GOLDEN = {"id": "greeting", "user_messages": ["Hello"], "golden_responses": ["Hello, how can I help?"]}
 _VARIANTS = {"flat": {"match": {"tags": ["tools:flat"]}}}
 _CUSTOM = {"messages": "log", "message": {"role": "who", "content": "text"}, "cost_usd": "bill.usd"}
+_TOOLS = {"lookups": ["berth_reading"], "changing": ["sync_view"]}
 _CHECK = {"type": "cost_limit", "max_usd": 0.05}
 
 TEXTS: Mapping[str, tuple[str, Any]] = {
@@ -79,6 +80,10 @@ TEXTS: Mapping[str, tuple[str, Any]] = {
     "tags": ("For people; no effect.", ["money"]),
     "match": ("Which traces belong to it; all given criteria must hold.", {"scenario_id": "refund-*"}),
     "optional": ("Whether it may be absent; a scenario without a trace is MISSING otherwise.", True),
+    "SuiteFile.tools": ("Tools that change something, or nothing, whatever their names say.", _TOOLS),
+    "Defaults.tools": ("The same, for suites that list none.", _TOOLS),
+    "lookups": ("Tools that change nothing; `*` matches any characters.", ["berth_reading"]),
+    "changing": ("Tools that change something; `*` matches any characters.", ["sync_view"]),
     "opaque": ("Agents of which nothing inside can be recorded, with `*`; none unless set.", ["flights-*"]),
     "run_status": ("`any`: a run that ended in an error may pass; `ok` unless set.", "any"),
     "ScenarioEntry.allow_errors": ("Whether a trial with an error scores 0 instead of making it ERROR.", True),
