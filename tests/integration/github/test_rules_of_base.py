@@ -270,3 +270,30 @@ def test_by_mains_rules_a_suite_that_moved_is_read_where_it_was(act, workspace):
     (workspace / "evals/traces").mkdir()
     (workspace / "evals/traces/refund.json").write_text(json.dumps(trace()))
     assert act(policy_from="base").exit_code == 1
+
+
+def reserve(berth):
+    """The agent's trace, in which it reserves a berth as well."""
+    found = trace()
+    call = {"id": "c2", "name": "reserve_berth", "arguments": {"berth": berth}}
+    asked = {"role": "assistant", "content": "", "tool_calls": [call]}
+    found["messages"][3:3] = [asked, {"role": "tool", "tool_call_id": "c2", "content": "{}"}]
+    return found
+
+
+@pytest.mark.parametrize("is_sandboxed", [False, True], ids=["in one process", "apart"])
+def test_a_look_up_that_a_pull_request_lists_hides_nothing_by_mains_rules(hub, act, workspace, is_sandboxed):
+    on_main(hub)
+    write_trace(workspace, reserve("B7"))
+    assert act("push").exit_code == 0
+    next_run(hub, "success")
+    (workspace / "evals/support.yaml").write_text(f"{SUITE}tools: {{lookups: [reserve_berth]}}\n")
+    write_trace(workspace, reserve("B4"))
+    found = {}
+    for policy_from in ("head", "base"):
+        step = act(policy_from=policy_from, is_sandboxed=is_sandboxed)
+        (scenario,) = results(workspace)["suites"][0]["scenarios"]
+        differences = [each["what"] for each in scenario.get("differences", [])]
+        found[policy_from] = differences, [each["kind"] for each in results(workspace)["weakenings"]]
+        assert "a tool now counts as a look-up, which changes nothing" in step.summary
+    assert found == {"head": ([], ["lookup_added"]), "base": (["reserve_berth.berth"], ["lookup_added"])}
