@@ -179,8 +179,10 @@ def _has_changing_name(tool: str) -> bool:
 def _find_read_only_hint(tool: str, definitions: Iterable[dict[str, Any]]) -> bool | None:
     for recorded in definitions:
         definition = unwrap_definition(recorded)
+        if definition.get("name") != tool:
+            continue
         annotations = definition.get("annotations", recorded.get("annotations"))
-        if definition.get("name") == tool and isinstance(annotations, dict):
+        if isinstance(annotations, dict):
             hint = annotations.get("readOnlyHint")
             return hint if isinstance(hint, bool) else None
     return None
