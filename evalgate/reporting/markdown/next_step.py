@@ -75,8 +75,8 @@ def _describe_unreachable(document: ResultsDoc) -> NextStep:
         return NextStep("", "")
     return NextStep(
         "To compare:",
-        "mend what the warning names, by a push to this pull request if it is the workflow; if GitHub did not answer,"
-        " run again. It blocks, as it can be mended",
+        "correct what the warning names, by a push to this pull request if it is the workflow; if GitHub did not answer,"
+        " run again. It blocks, as this can be corrected",
     )
 
 
@@ -153,7 +153,7 @@ def _describe_expiry(document: ResultsDoc) -> str:
     if not baseline or baseline["status"] != "expired":
         return ""
     where = escape_span(baseline.get("target") or "the base branch", MAX_BRANCH)
-    return f"run the workflow on {where}, then this check again. It does not block, as a pull request can't mend it"
+    return f"run the workflow on {where}, then this check again. It does not block, as a pull request can't correct it"
 
 
 def _describe_weaker_runs(weaker: Sequence[WeakeningDoc]) -> tuple[str, str]:

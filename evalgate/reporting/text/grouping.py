@@ -154,16 +154,16 @@ def state_shared_once(groups: Sequence[FailureGroup], *, many: bool) -> list[Fai
     for group in groups:
         for check in group.checks if group.section == 0 and not group.is_lost and not group.reasons_differ else ():
             sharing.setdefault((*_identify(check), *check.reasons), []).append((group, check))
-    told: dict[int, FailedCheck] = {}
+    restated: dict[int, FailedCheck] = {}
     for (first, stated), *others in sharing.values():
         count = len(first.members) + sum(len(group.members) for group, _ in others)
         if others and count >= LEAST_SHARED:
             last = f"{stated.reasons[-1]} (the same in {count:,} scenarios)"
-            told[id(stated)] = stated._replace(reasons=[*stated.reasons[:-1], last])
+            restated[id(stated)] = stated._replace(reasons=[*stated.reasons[:-1], last])
             suite, scenario = first.members[0].suite["suite"], first.members[0].scenario
             place = scope(suite if many else None, scenario_name(scenario["id"], scenario["variant"]))
-            told |= {id(each): each._replace(reasons=[f"fails as in {mark_part(place)}"]) for _, each in others}
-    return [group._replace(checks=[told.get(id(each), each) for each in group.checks]) for group in groups]
+            restated |= {id(each): each._replace(reasons=[f"fails as in {mark_part(place)}"]) for _, each in others}
+    return [group._replace(checks=[restated.get(id(each), each) for each in group.checks]) for group in groups]
 
 
 def _find_cause(section: int, item: SuiteScenario) -> FailureGroup:
