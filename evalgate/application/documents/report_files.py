@@ -156,8 +156,8 @@ def _describe_acts(source: OutputSource) -> str:
     if not any(is_attention_due(each) for suite in source.results["suites"] for each in suite["scenarios"]):
         return ""
     later = describe_later_reports(source.results)
-    wrong = "If what acts differently here is wrong, revert this push now: it is their baseline, and"
-    return f" {wrong} {later}." if later else ""
+    wrong = "If what acts differently here is wrong, revert this push now"
+    return f" {wrong}: {later}." if later else ""
 
 
 def _describe_event(source: OutputSource, *, makes_baseline: bool) -> str:

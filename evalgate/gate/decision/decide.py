@@ -324,7 +324,7 @@ def check_baseline(baseline: BaselineInfo | None, fail_on: Collection[str], *, i
     needed = sorted(NEEDS_BASELINE.intersection(fail_on))
     if baseline is not None and baseline.status == "unreachable" and needed:
         listed, problem = ", ".join(needed), baseline.problem or "run the job again"
-        lack = f"without it changes are unknown, and the policy fails on some (`fail_on: [{listed}]`)"
+        lack = f"without it it is unknown what the policy fails on (`fail_on: [{listed}]`)"
         message = f"the baseline could not be fetched: {problem}; {lack}"
         return Reason("unreachable", message)
     status = baseline.status if baseline is not None else "none"

@@ -23,7 +23,13 @@ from evalgate.reporting.markdown.header_lines import (
     find_agent_changes,
     format_baseline,
 )
-from evalgate.reporting.markdown.heading import ATTENTION, Heading, build_heading, describe_other_recordings
+from evalgate.reporting.markdown.heading import (
+    ATTENTION,
+    NOTHING_NEW,
+    Heading,
+    build_heading,
+    describe_other_recordings,
+)
 from evalgate.reporting.markdown.links import Links, RunPages
 from evalgate.reporting.markdown.next_step import describe_next_step
 from evalgate.reporting.markdown.scenario_rows import (
@@ -86,6 +92,7 @@ from evalgate.reporting.text.ruling_lines import (
     sort_quarantines,
 )
 from evalgate.reporting.text.scenario_sections import (
+    SuiteScenario,
     fails_by_differences,
     find_failed_trial,
     find_worst_outcome,
@@ -101,7 +108,7 @@ if TYPE_CHECKING:
     from evalgate.reporting.markdown.view import Failure, Trend
     from evalgate.reporting.text.behaviour_lines import DifferenceLine
     from evalgate.reporting.text.grouping import GroupedScenarios, GroupedWarning
-    from evalgate.reporting.text.scenario_sections import ScenarioSections, SuiteScenario
+    from evalgate.reporting.text.scenario_sections import ScenarioSections
 
 RESERVED_CHARS = 4_000
 MOST_DESCRIBED = 10
@@ -227,7 +234,7 @@ def build_report(
         passing_with_failures=hidden["failed"],
         passing_with_failed_trials=sum(map(has_failed_trials, flawed)),
         passing_not_evaluable=hidden["not_evaluable"],
-        new_open=bool(examples.shown) and not examples.left and not found,
+        new_open=not found and (_are_slips_few(scenarios) or (bool(examples.shown) and not examples.left)),
         new_left=examples.left if examples.shown else 0,
         skipped=document["summary"]["skipped"] if document["summary"] else 0,
         failures_block=bool(document["exit_code"]),
@@ -245,6 +252,17 @@ def build_report(
         version=escape_span(document["evalgate_version"], 60),
         **_build_rows(groups, sum(len(each.members) for each in failing)),
     )
+
+
+MOST_SLIPS = 3
+"""Scenarios that pass in fewer trials up to which they are shown unfolded."""
+
+
+def _are_slips_few(scenarios: ScenarioSections) -> bool:
+    """Whether some scenarios pass in fewer trials than before, and not many."""
+    changed = [each for each in scenarios.other_changes if isinstance(each, SuiteScenario)]
+    slips = [each for each in changed if each.kind == "inconclusive" and has_failed_trials(each.scenario)]
+    return 0 < len(slips) <= MOST_SLIPS
 
 
 def _list_passing(document: ResultsDoc, grouped: GroupedScenarios) -> list[FailureGroup | SuiteScenario]:
@@ -500,7 +518,11 @@ def _list_commands(document: ResultsDoc, scenarios: ScenarioSections, failing: S
 
 def _describe_merging(document: ResultsDoc, heading: Heading) -> str:
     """Whether the run blocks merging, and whether a person should look before."""
-    return "yes" if document["exit_code"] else "no, but look before you merge" if heading.tone != "good" else "no"
+    if document["exit_code"]:
+        return "yes"
+    if heading.sign == NOTHING_NEW:
+        return "no, but no change of the agent was judged"
+    return "no" if heading.tone == "good" else "no, but look before you merge"
 
 
 _WRONG = (
@@ -508,8 +530,8 @@ _WRONG = (
     "(`fail_on: [behaviour_changed]` in the suite's `policy` blocks all such)"
 )
 _NOTES = {
-    False: f"{_WRONG}: once on the base branch, it is what later runs are compared with, and ",
-    True: f"{_WRONG}: later runs are compared with this one, and ",
+    False: f"{_WRONG}. Once merged, this is the baseline: ",
+    True: f"{_WRONG}. This run is the baseline of later ones: ",
 }
 """What follows where passing scenarios act differently, by whether the run is the baseline of later ones."""
 RIGHT_AGAIN = "The baseline did not do what was asked for, and this run does."

@@ -326,11 +326,11 @@ def _describe_uncovered(document: ResultsDoc, changes: RunChanges, escape: Calla
 
 
 def _describe_proposed(document: ResultsDoc) -> str:
-    """That the approvals which this pull request proposes can't pass its own check, and the score of a single one."""
+    """That the approvals which this pull request proposes don't count for its own check, and the score of one."""
     proposed = [each for each in document["approvals"] if each["status"] == "proposed"]
     if len(proposed) > 1:
-        return "the approvals proposed here can't pass their own check"
-    return f"the approval proposed here ({format_limit(proposed[0])}) can't pass its own check"
+        return "the approvals proposed here count only once merged"
+    return f"the approval proposed here ({format_limit(proposed[0])}) counts only once merged"
 
 
 def find_not_blocked(document: ResultsDoc) -> list[tuple[str, ScenarioDoc]]:

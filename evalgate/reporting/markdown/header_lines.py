@@ -51,11 +51,12 @@ _STATUS_WORDS = {
     "given": "chosen with --baseline",
 }
 _CREATED_BY_PUSH = ("none", "expired")
+_UNKNOWN = "neither changes nor what is still not as asked can be shown"
 _MISSING_WORDS = {
     "none": "none yet, so changes can't be shown",
-    "expired": "the last one expired, so changes can't be shown",
-    "refused": "refused, so changes can't be shown; the warning above gives the reason",
-    "unreachable": "could not be fetched, so changes can't be shown; the warning above gives the reason",
+    "expired": f"the last one expired, so {_UNKNOWN}",
+    "refused": f"refused, so {_UNKNOWN}; the warning above gives the reason",
+    "unreachable": f"could not be fetched, so {_UNKNOWN}; the warning above gives the reason",
 }
 
 
@@ -247,7 +248,11 @@ def describe_lost_causes(document: ResultsDoc) -> str:
     changes = (each["change"] for each in list_scenarios(document))
     lost = [each for change in changes if change for each in change.get("lost", ())]
     causes = list(dict.fromkeys(each["why"] for each in lost if each["why"]))
-    return f"{causes[0][:1].upper()}{causes[0][1:]}." if len(causes) == 1 else ""
+    figures = {each["figure"] for each in lost}
+    cause = causes[0] if len(causes) == 1 else ""
+    if len(figures) == 1:
+        cause = cause.replace("record none", f"record no {figures.pop()}")
+    return f"{cause[:1].upper()}{cause[1:]}." if cause else ""
 
 
 _Sides = tuple[str, float, float]

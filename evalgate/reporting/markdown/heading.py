@@ -13,6 +13,7 @@ from evalgate.reporting.markdown.change_heading import (
     describe_origins,
     describes_uncovered,
     find_not_blocked,
+    find_shared_reason,
     find_void_approvals,
     name_baseline,
     split_void,
@@ -62,7 +63,7 @@ if TYPE_CHECKING:
 QUARANTINED, APPROVED, NOT_ASKED = "quarantined", "approved", "not in fail_on"
 _FAILED_TRIALS, _DID_NOT_PASS = "with failed trials", "with checks that did not pass"
 _NOT_EVALUATED = "with checks that could not be evaluated"
-BUG = "internal"
+BUG, MOST_UNASKED = "internal", 3
 NO_REPORT = "no_report"
 """The code of an error in EvalGate's own code."""
 PASSED, NOTHING_NEW, ATTENTION, FAILED, INVALID = "\u2705", "\u26aa", "\U0001f7e1", "\u274c", "\u26d4"
@@ -112,6 +113,7 @@ def build_heading(
     heading, leg, selection = _build_verdict(document, escape), document.get("leg"), document.get("selection")
     heading = _add_old_recordings(document, heading)
     text = _add_other_branch(document, heading.text, escape, makes_baseline=makes_baseline)
+    text = f"{text}{_describe_unasked(document, escape) if makes_baseline else ''}"
     if selection:
         judged = f"{selection['judged']:,} of {pluralize(selection['of'], 'scenario')} judged"
         text = f"{text} \u00b7 {judged} (--scenario), which is not the gate"
@@ -163,6 +165,17 @@ def _add_other_branch(document: ResultsDoc, text: str, escape: Callable[[str], s
     since = f" since {escape(branch)}"
     before, named, after = text.partition(since)
     return f"{before}{since} ({lack}){after}" if named else f"{text}; compared with {escape(branch)}: {lack}"
+
+
+def _describe_unasked(document: ResultsDoc, escape: Callable[[str], str]) -> str:
+    """What does not do what users asked for, in the first baseline of a branch: nobody decided that it is right."""
+    if not (document["baseline"] and document["baseline"].get("target")):
+        return ""
+    scenarios = [each for suite in document["suites"] for each in suite["scenarios"] if each.get("unasked")]
+    names = [escape(scenario_name(each["id"], each["variant"])) for each in scenarios[:MOST_UNASKED]]
+    left = len(scenarios) - len(names)
+    listed = join_words([*names, *([f"{left:,} more"] if left else [])])
+    return f"; not as asked: {listed}" if listed else ""
 
 
 def is_old(recordings: RecordingsDoc) -> bool:
@@ -403,6 +416,8 @@ def _describe_flawed(found: Sequence[ScenarioDoc], flaw: str, escape: Callable[[
     if len(found) > 1:
         return f"{len(found):,} {flaw}"
     name, rule = escape(scenario_name(found[0]["id"], found[0]["variant"])), describe_pass_rule(found[0])
+    if verb and (reason := find_shared_reason(found, escape)):
+        return f"{name}{verb}{describe_fewer_passes(found[0])}: {reason}"
     if rule.startswith("score "):
         rule = f"score {score(found[0]['score'])}, {rule.removeprefix('score ')}"
     return f"{name}{verb}{describe_fewer_passes(found[0])} ({rule})" if rule else f"{name} {flaw}"

@@ -11,7 +11,7 @@ from evalgate.reporting.markdown.links import Links
 from evalgate.reporting.markdown.statistics_rows import list_growth
 from evalgate.reporting.text.changes import count_changes, is_compared
 from evalgate.reporting.text.commands import build_approve_command, build_record_command, may_approve
-from evalgate.reporting.text.escaping import escape_span
+from evalgate.reporting.text.escaping import escape_id, escape_span
 from evalgate.reporting.text.ruling_lines import ADDITIONS, OUTAGE, REMOVALS
 from evalgate.reporting.text.scenario_sections import (
     MAY_BE_FIXED,
@@ -22,13 +22,15 @@ from evalgate.reporting.text.scenario_sections import (
     describe_checks,
     describe_pass_rule,
     find_failed_checks,
+    find_unchecked,
     is_crash,
     is_lost,
+    list_scenarios,
     reads_answer,
 )
 from evalgate.reporting.text.sentences import escape_sentence
 from evalgate.reporting.text.trajectory_lines import are_calls_same
-from evalgate.reporting.text.wording import join_words
+from evalgate.reporting.text.wording import join_words, scenario_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,8 +77,8 @@ def _describe_unreachable(document: ResultsDoc) -> NextStep:
         return NextStep("", "")
     return NextStep(
         "To compare:",
-        "correct what the warning names, by a push to this pull request if it is the workflow; if GitHub did not answer,"
-        " run again. It blocks, as this can be corrected",
+        "correct what the warning names, by a push to this pull request if it is the workflow; if GitHub is down,"
+        " run again. It blocks, as a scenario that broke would not be seen",
     )
 
 
@@ -90,13 +92,29 @@ def _describe_merge(document: ResultsDoc, links: Links) -> NextStep:
     if expired := _describe_expiry(document):
         return NextStep("To compare before you merge:", expired)
     if weaker := _list_weaker(document):
-        means, undone = _describe_weaker_runs(weaker)
+        means, undone = _describe_weaker_runs(document, weaker)
         return NextStep(INTENDED, f"merge, and later runs {means}; else {undone}{_name_place(document, weaker, links)}")
     if list_growth(document):
         text = "merge, and later runs are compared with the new figures; else find the cause first"
         return NextStep(INTENDED, text)
     unsure = _list_unsure(document)
-    return _describe_more_trials(document, unsure) if unsure else _describe_new_recordings(document)
+    return _describe_more_trials(document, unsure) if unsure else _describe_new(document)
+
+
+def _describe_new(document: ResultsDoc) -> NextStep:
+    """What to look at in new scenarios that only look things up and of which no call is checked, else in old traces."""
+    found = [each for each in list_scenarios(document) if _only_reads(each)]
+    if not found:
+        return _describe_new_recordings(document)
+    one = len(found) == 1
+    who = escape_id(scenario_name(found[0]["id"], found[0]["variant"])) if one else f"the {len(found):,} new scenarios"
+    them, what = ("it", "it looks") if one else ("them", "they look")
+    return NextStep(f"If {who} should change something:", f"add a check of that to {them}, as {what} things up only")
+
+
+def _only_reads(scenario: ScenarioDoc) -> bool:
+    example = scenario["change"].get("example") if scenario["change"] else None
+    return example is not None and example.reads_only and find_unchecked(scenario)[1]
 
 
 def _describe_new_recordings(document: ResultsDoc) -> NextStep:
@@ -112,12 +130,12 @@ def _describe_push(document: ResultsDoc, links: Links) -> NextStep:
     if is_compared(document) and count_changes(document).has_bad:
         return NextStep("If the agent is wrong,", "revert this push or fix it now: later reports show no change")
     if weaker := _list_weaker(document):
-        means, undone = _describe_weaker_runs(weaker)
+        means, undone = _describe_weaker_runs(document, weaker)
         where = _name_place(document, weaker, links)
         return NextStep(f"Later runs {means}.", f"If this is not intended: {undone}{where}")
     if list_growth(document):
         return NextStep("Later runs are compared with the new figures.", "If this is not intended, revert this push")
-    return NextStep("", "")
+    return _describe_new(document)
 
 
 def _list_weaker(document: ResultsDoc) -> list[WeakeningDoc]:
@@ -156,14 +174,22 @@ def _describe_expiry(document: ResultsDoc) -> str:
     return f"run the workflow on {where}, then this check again. It does not block, as a pull request can't correct it"
 
 
-def _describe_weaker_runs(weaker: Sequence[WeakeningDoc]) -> tuple[str, str]:
+def _describe_removed(document: ResultsDoc) -> str:
+    """Whether the only scenario that was removed passed in the baseline; empty if it is not the only one."""
+    removed = document["removed"]
+    passed = "passed" if removed and removed[0]["verdict"] == "PASS" else "did not pass"
+    return f", which {passed} in the baseline" if len(removed) == 1 else ""
+
+
+def _describe_weaker_runs(document: ResultsDoc, weaker: Sequence[WeakeningDoc]) -> tuple[str, str]:
     """What becomes of later runs, and what else is to be done."""
     kinds, is_one = {each["kind"] for each in weaker}, len(weaker) == 1
     if kinds == {"check_removed"}:  # this run was judged with them, too
-        them, checks, passes = ("it", "check", "it still passes") if is_one else ("them", "checks", "they still pass")
-        return f"are judged without {them} ({passes} in this run)", f"restore the {checks}"
+        them, checks, passes = ("it", "check", "passes") if is_one else ("them", "checks", "pass")
+        return f"are judged without {them} (in this run the removed {checks} still {passes})", f"restore the {checks}"
     if len(kinds) == 1 and (noun := REMOVALS.get(weaker[0]["kind"])):
-        return f"no longer judge {'it' if is_one else 'them'}", f"restore the {noun}{'' if is_one else 's'}"
+        before = _describe_removed(document) if is_one else ""
+        return f"no longer judge {f'it{before}' if is_one else 'them'}", f"restore the {noun}{'' if is_one else 's'}"
     if kinds <= ADDITIONS.keys():
         names = list(dict.fromkeys(each["scenario"] for each in weaker if each["scenario"]))
         who = escape_span(names[0]) if len(names) == 1 else "what they name"
@@ -186,7 +212,7 @@ def _describe_left_checks(document: ResultsDoc, removed: WeakeningDoc) -> str:
     )
     found = next((each for each in scenarios if each["id"] == removed["scenario"]), None)
     checks = escape_sentence(describe_checks(found)) if found else ""
-    return f". It is still {checks}" if checks else ""
+    return f". {escape_id(found['id'])} is still {checks}" if found and checks else ""
 
 
 def _describe_case(document: ResultsDoc, scenarios: ScenarioSections, *, merges: bool) -> str:
@@ -202,8 +228,9 @@ def _describe_case(document: ResultsDoc, scenarios: ScenarioSections, *, merges:
         return _describe_repair(scenarios, merges=merges)
     branch = _find_branch(document)
     where = f"on {escape_span(branch, MAX_BRANCH)}" if branch else "in the baseline"
-    verb, them = ("It fails", "it") if scenarios.known_blocking == 1 else ("They fail", "them")
-    cause = f"{verb} {where} too, so this change is not the cause."
+    only = scenarios.known[0].scenario if scenarios.known_blocking == 1 else None
+    who = f"{escape_id(scenario_name(only['id'], only['variant']))} fails" if only else "The known failures fail"
+    them, cause = "it" if only else "them", f"{who} {where} too, so this change is not the cause."
     if _are_all_proposed(document):
         return f"{cause} If you agree with the approval:"
     there = f"{them} there, then update this branch and record again; or" if merges else f"{them}, or"
@@ -300,7 +327,7 @@ def _describe_acceptance(document: ResultsDoc, scenarios: ScenarioSections, *, m
         command = escape_span(build_approve_command([*scenarios.failures, *known]))
         return f"{change}run {command} and {_describe_commit(document, merges=merges)}"
     if _are_all_proposed(document):
-        return f"{change}merge past this check, which an administrator may; the approval counts from then on"
+        return f"{change}merge past this check, which stays red here and which an administrator may"
     if verdicts == {"MISSING"}:
         return f"remove {'it' if len(scenarios.failures) == 1 else 'them'} from the suite"
     return f"change {suite} or its policy"
@@ -330,4 +357,5 @@ def _describe_pass_rate(scenarios: ScenarioSections) -> str:
     if len(failures) != 1 or describe_pass_rule(failures[0]) != RULE_OF_ALL:
         return ""
     allowed = f"{count_passed(failures[0])} of {failures[0]['n']}"
-    return f" ({escape_span('trials.min_pass_rate')} can allow {allowed})"
+    rate = int(100 * count_passed(failures[0]) / failures[0]["n"]) / 100
+    return f" ({escape_span(f'trials: {{min_pass_rate: {rate:g}}}')} allows {allowed})"

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from evalgate.measures.sequences.differences import diff_lists
 from evalgate.measures.text.plain_text import mark_unseen
-from evalgate.models.comparison.comparison import NOT_MEASURED
+from evalgate.models.comparison.comparison import MORE_TRIALS, NOT_MEASURED
 from evalgate.models.run.run import RUN_FAILED
 from evalgate.reporting.markdown.view import CheckRow, Example, Failure, Rows, ScenarioRow
 from evalgate.reporting.text import wording
@@ -331,6 +331,7 @@ def _format_note(item: SuiteScenario, shared: Collection[str]) -> str:
         parts.insert(0 if passes else 1, cause)
     if change and item.shown_kind not in ("unchanged", "new"):
         why = describe_change(scenario)
+        why = why.partition(f": {MORE_TRIALS}")[0] if passes else why  # which the next step says
         is_in_column = "score " in why and change["score_delta"] is not None
         reasons = [*([] if is_in_column else [why]), *change["increases"]]
         parts += [each for each in reasons if each not in "; ".join(parts)]

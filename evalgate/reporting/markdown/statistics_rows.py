@@ -259,7 +259,7 @@ def _format_score_change(document: ResultsDoc, delta: float | None) -> str:
         return wording.points(delta, current["score"]) if current else ""
     moved = wording.points(common["score"], current["score"]) or "unchanged"
     if not current["removed"]:
-        return f"{moved} without new scenarios"
+        return f"{moved} in the {wording.pluralize(common['scenarios'], 'old scenario')}"
     which = "both runs have" if current["new"] else "are left"
     return f"{moved} in the {common['scenarios']:,} that {which}"
 

@@ -165,7 +165,14 @@ def describe_unasked(document: ResultsDoc) -> str:
     shown = [f"{_name(each)} {(all_of := list_unasked(each))[0]}{_count_more(all_of)}" for each in found[:MOST_NAMED]]
     left = len(found) - MOST_NAMED
     more = [f"{pluralize(left, 'more scenario')} like {'it' if left == 1 else 'them'}"] if left > 0 else []
-    return f"Not as asked: {'; '.join([*shown, *more])}." if shown else ""
+    if not shown:
+        return ""
+    branch = document["baseline"].get("branch") if document["baseline"] else None
+    where = f", also on {mark_part(branch)}" if branch else ""
+    return f"Not as asked{where}: {'; '.join([*shown, *more])}. {ENDING}."
+
+
+ENDING = "Fix the agent, or name the value in a check if it is right"
 
 
 def list_unasked(scenario: ScenarioDoc) -> list[str]:
@@ -228,10 +235,9 @@ def describe_later_reports(document: ResultsDoc) -> str:
     if not are_kept:
         return ""
     if not any(are_kept):
-        return "no later report mentions it"
-    if not all(are_kept):
-        return "later reports mention of it only what was not asked for, as long as that is so"
-    return "each later report says it as long as it is so"
+        return "later reports do not mention it"
+    what = "it" if all(are_kept) else "what was not asked for"
+    return f'later reports repeat {what} as "not as asked", without another warning'
 
 
 MOST_CALLS, MAX_CALL, MAX_ANSWER = 5, 100, 300

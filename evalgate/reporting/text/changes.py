@@ -16,6 +16,7 @@ from evalgate.reporting.text.scenario_sections import (
     WORSE,
     describe_more_failures,
     describe_share,
+    describe_unchecked,
     fails_in_more_trials,
     is_certain,
     is_known_failure,
@@ -318,13 +319,14 @@ def count_changes(document: ResultsDoc) -> RunChanges:
     unrecorded = find_unrecorded_suites(document)
     removed = [each for each in document["removed"] if each["suite"] not in unrecorded]
     known = [each for each in found if each.words is KNOWN_FAILURE]
-    named = [
-        *((each.words, _name_scenario(each)) for each in found),
-        *((REMOVED, ScenarioName(each["id"], each["variant"])) for each in removed),
-    ]
+    counts = Counter(each.words for each in found)
+    counts[REMOVED] = len(removed)
+    only = {each.words: _name_scenario(each) for each in found if counts[each.words] == 1}
+    if len(removed) == 1:
+        only[REMOVED] = ScenarioName(removed[0]["id"], removed[0]["variant"])
     return RunChanges(
-        Counter(words for words, _ in named),
-        dict(named),
+        counts,
+        only,
         approved=sum(each.is_approved for each in known),
         quarantined=sum(bool(each.scenario.get("quarantined")) for each in known),
         excused=sum(each.is_approved or bool(each.scenario.get("quarantined")) for each in known),
@@ -338,6 +340,8 @@ def _name_scenario(each: ScenarioChange) -> ScenarioName:
     share = describe_share(each.scenario) if each.words in (BROKE, NEW_FAILS, FAILS_NOW) else ""
     if each.words is FAILS_MORE:
         share = describe_more_failures(each.scenario)
+    elif each.words is ADDED:
+        share = describe_unchecked(each.scenario)
     return ScenarioName(each.scenario["id"], each.scenario["variant"], share)
 
 

@@ -105,7 +105,7 @@ def _approval_scope(approval: ApprovalDoc) -> str:
 
 def format_limit(approval: ApprovalDoc) -> str:
     """How bad the scenario may be that a person approved."""
-    return f"score at least {approval['limit']['score']:g}" if approval["limit"] else "at any score"
+    return f"score at least {approval['limit']['score']:g}" if approval["limit"] else "at any score, also 0"
 
 
 def _list_details(approval: ApprovalDoc) -> list[str]:

@@ -25,7 +25,7 @@ from evalgate.reporting.text.ruling_lines import find_approved_keys
 from evalgate.reporting.text.wording import MOST_READ, join_words, list_reasons
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from evalgate.models.results.results import ChangeDoc, RemovedDoc, ResultsDoc, ScenarioDoc, SuiteDoc
     from evalgate.models.run.trial_doc import AssertionDoc, TrialDoc
@@ -104,7 +104,14 @@ def describe_checks(scenario: ScenarioDoc) -> str:
     names = [mark_part(each.name) for each in checks]
     left = len(names) - MOST_CHECKS
     listed = join_words([*names[:MOST_CHECKS], *([f"{left:,} more"] if left > 0 else [])])
-    return listed and f"checked by {listed}{_name_unchecked(scenario, checks)}"
+    unchecked = _UNCHECKED[find_unchecked(scenario)]
+    return listed and f"checked by {listed}{f'; {unchecked}' if unchecked else ''}"
+
+
+def describe_unchecked(scenario: ScenarioDoc) -> str:
+    """` (no tool call is checked)`, or the like; empty if its checks may look at all that it does."""
+    unchecked = _UNCHECKED[find_unchecked(scenario)]
+    return f" ({unchecked})" if unchecked else ""
 
 
 _TEXTS, _CALLS = frozenset({"outputs", "similarity", "texts"}), re.compile(r"calls\.|skills\.checks|state")
@@ -114,20 +121,22 @@ _OF_ANSWER = re.compile(f"(?:{UNWANTED}: |{HOLDS_NOT})?(?:expected )?(?:the )?an
 """Begins the reason of a check that read the answer."""
 _UNCHECKED = {
     (False, False): "",
-    (False, True): "; no tool call is checked",
-    (True, False): "; the answer is not checked",
-    (True, True): "; neither the answer nor a tool call is checked",
+    (False, True): "no tool call is checked",
+    (True, False): "the answer is not checked",
+    (True, True): "neither the answer nor a tool call is checked",
 }
 
 
-def _name_unchecked(scenario: ScenarioDoc, checks: Sequence[AssertionDoc]) -> str:
+def find_unchecked(scenario: ScenarioDoc) -> tuple[bool, bool]:
+    """Whether surely no check of a scenario reads its answer, and none its tool calls although it has tools."""
+    checks = [check for trial in scenario["trials"][:1] for check in trial.assertions]
     are_of_answer, are_of_calls = (list(map(reads, checks)) for reads in (reads_answer, _reads_calls))
     known = zip(checks, are_of_answer, are_of_calls, strict=True)
     if not all(of_answer or of_calls or check.type in _FIGURES for check, of_answer, of_calls in known):
-        return ""
+        return False, False
     example = scenario["change"].get("example") if scenario["change"] else None
-    has_tools = bool(scenario["trials"][0].tool_calls) or (example is not None and example.reads_only)
-    return _UNCHECKED[not any(are_of_answer), has_tools and not any(are_of_calls)]
+    has_tools = any(each.tool_calls for each in scenario["trials"][:1]) or (example is not None and example.reads_only)
+    return bool(checks) and not any(are_of_answer), bool(checks) and has_tools and not any(are_of_calls)
 
 
 def reads_answer(check: AssertionDoc) -> bool:

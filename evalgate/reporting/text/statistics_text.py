@@ -18,13 +18,13 @@ ENOUGH_SCENARIOS = 10
 
 
 def pass_rate(figures: StatisticsDoc) -> str:
-    """Share of scenarios that pass, with its confidence interval: `42% of scenarios (29% to 56%)`."""
+    """Share of scenarios that pass, with its confidence interval: `42% of scenarios (95% interval 29% to 56%)`."""
     share, interval = wording.percent(figures["pass_rate"]), figures["pass_rate_interval"]
     if figures["pass_rate"] is None or interval is None:
         return share
     if figures["scenarios"] < ENOUGH_SCENARIOS:
         return f"{share} of {wording.pluralize(figures['scenarios'], 'scenario')}"
-    return f"{share} of scenarios ({wording.percent(interval[0])} to {wording.percent(interval[1])})"
+    return f"{share} of scenarios (95% interval {wording.percent(interval[0])} to {wording.percent(interval[1])})"
 
 
 def pass_rate_delta(delta: DeltaDoc | None) -> str:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from evalgate.models.comparison.trajectory import CallStep, TextPart, TrajectoryDiff
 
 
-NOTHING, NO_EFFECT = "nothing", "no call changes anything"
+NOTHING, NO_EFFECT = "nothing", "only look-ups"
 MAX_CHANGES = 3
 MAX_VALUE = 60
 _SIGNS = {"removed": "-", "added": "+"}

@@ -50,8 +50,8 @@ def test_a_trial_of_a_new_scenario_is_in_every_report(tmp_path, jobs):
     ran = evalgate(tmp_path, ["s.yaml", "--baseline", "before/baseline.zip", "--jobs", jobs])
     assert list_examples(ran.results) == {"b": EXAMPLE}
     assert list_examples(json.loads(call(tmp_path, "compare", "before", "--json"))) == {"b": EXAMPLE}
-    assert '- Calls: ` get_order {"id":1} ` (no call changes anything)\n' in ran.text("comment.md")
-    assert 'calls    get_order {"id":1} (no call changes anything)\n' in call(tmp_path, "explain", "b")
+    assert '- Calls: ` get_order {"id":1} ` (only look-ups)\n' in ran.text("comment.md")
+    assert 'calls    get_order {"id":1} (only look-ups)\n' in call(tmp_path, "explain", "b")
 
 
 def test_a_trial_of_a_new_scenario_is_found_in_shards(tmp_path):

@@ -180,7 +180,7 @@ def test_approvals_are_read_from_the_working_folder_of_a_shell(project):
     (project / "evalgate-approvals.yaml").write_text(f"approvals: [{approval}]\n")
     done = command(project, "run")
     assert done.code == 0
-    assert "approval approved: s / a (at any score): expires in" in done.out
+    assert "approval approved: s / a (at any score, also 0): expires in" in done.out
     (project / "evalgate-approvals.yaml").write_text("approvals: [{suit: s}]\n")
     for verb in ("run", "validate"):
         done = command(project, verb)

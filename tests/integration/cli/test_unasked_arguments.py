@@ -80,11 +80,11 @@ def test_every_report_of_a_later_run_names_it_and_nothing_else_changes(wrong, tm
     later = run(tmp_path / "later", "B2002", wrong)
     (fact,) = kept(later)[0]
     assert (fact["since"], fact["trials"], later.code) == (COMMIT, 2, 0)
-    assert f"{SINCE}." in later.stdout.splitlines()
+    assert f"{SINCE}. Fix the agent, or name the value in a check if it is right." in later.stdout.splitlines()
     comment = later.text("comment.md")
     assert first_line(comment).startswith("## ✅ EvalGate passed: ")
     line = "` refund-0 ` still calls ` issue_refund ` with ` order_id ` ` B2002 `, though ` A1001 ` was asked for"
-    assert f"\nNot as asked: {line} (since ` {COMMIT[:7]} `).\n" in comment.partition("<details>")[0]
+    assert f"\nNot as asked: {line} (since ` {COMMIT[:7]} `). Fix the agent" in comment.partition("<details>")[0]
     assert line in later.text("summary.md")
     folder = later.folder.parent
     verb(folder, "view")
@@ -147,7 +147,7 @@ def test_of_many_scenarios_three_are_named(tmp_path):
     right = run(tmp_path / "right", "A1001", scenarios=5)
     later = run(tmp_path / "later", "B2002", run(tmp_path / "wrong", "B2002", right, scenarios=5), scenarios=5)
     (line,) = [each for each in later.text("comment.md").splitlines() if "still calls" in each]
-    assert (line.count("still calls"), line.endswith("; 2 more scenarios like them.")) == (3, True)
+    assert (line.count("still calls"), "; 2 more scenarios like them. Fix" in line) == (3, True)
 
 
 def test_a_baseline_of_before_says_nothing(wrong, tmp_path):

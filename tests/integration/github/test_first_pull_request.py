@@ -87,5 +87,5 @@ def test_its_approvals_and_its_template_count_once_merged(hub, act, workspace):
     [warning] = [each["message"] for each in step.annotations if each["type"] == "warning"]
     assert "template" in warning
     [comment] = own_comments(hub)
-    assert "proposed: ` support / refund (at any score) `" in comment
+    assert "proposed: ` support / refund (at any score, also 0) `" in comment
     assert "OWN" not in comment

@@ -58,13 +58,13 @@ def test_no_loops__the_same_call_has_the_same_arguments(arguments, expected):
 def test_no_loops__names_the_call_how_often_and_where():
     trace = make_trace(calls=["start", *[("search", {"q": "tea"})] * 5])
     assert assess({"type": "no_loops"}, trace).reason == (
-        'expected at most 3 in a row, got 5 of `search` with `{"q":"tea"}` (calls 2 to 6)'
+        'expected at most 3 equal calls in a row, got 5 of `search` with `{"q":"tea"}` (calls 2 to 6)'
     )
 
 
 def test_no_loops__names_the_cycle():
     reason = assess({"type": "no_loops", "max_repeats": 2}, trace_of("xababab")).reason
-    assert reason == "expected at most 2 in a row, got 3 of the cycle `a`, `b` (calls 2 to 7)"
+    assert reason == "expected at most 2 equal cycles in a row, got 3 of the cycle `a`, `b` (calls 2 to 7)"
 
 
 def uncaptured(name, raw=None):

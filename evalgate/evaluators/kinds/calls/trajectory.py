@@ -132,4 +132,5 @@ def _describe_loop(loop: Repeat, calls: Sequence[ToolCall], most: int) -> str:
         subject = f"the cycle {mark_names([call['name'] for call in block])}"
     last = loop.start + loop.length * loop.times
     place = f"calls {loop.start + 1} to {last}{name_makers([each['actor'] for each in calls[loop.start : last]])}"
-    return f"expected at most {most} in a row, got {loop.times:,} of {subject} ({place})"
+    equal = f"equal {'call' if loop.length == 1 else 'cycle'}{'' if most == 1 else 's'}"
+    return f"expected at most {most} {equal} in a row, got {loop.times:,} of {subject} ({place})"

@@ -48,7 +48,7 @@ def test_an_approved_failure_does_not_block_and_is_reported():
     assert approval["location"] == LocationDoc("evalgate-approvals.yaml", 1, 13)
     comment = found.files["comment.md"].decode()
     assert "passed, but 1 scenario hard-failed (covered by an approval)" in comment
-    assert "- approved: ` s / a (at any score) `, by ` Ana: outage `; expires in 3 days" in comment
+    assert "- approved: ` s / a (at any score, also 0) `, by ` Ana: outage `; expires in 3 days" in comment
 
 
 def test_an_approval_that_the_pull_request_adds_is_not_used():

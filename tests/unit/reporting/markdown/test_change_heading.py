@@ -164,7 +164,7 @@ HEADINGS = {
     "the approval of ann does not count: expired on 2026-01-02": document(
         known("a", "worse"), verdict="fail", blocking="a", approvals=not_counted("expired", "expired on 2026-01-02")
     ),
-    "failed: no verdict changed since main; known failure a blocks: the approval proposed here (at any score) can't pass its own check": document(
+    "failed: no verdict changed since main; known failure a blocks: the approval proposed here (at any score, also 0) counts only once merged": document(
         known("a"), verdict="fail", blocking="a", approvals=[{**approve("a")[0], "status": "proposed"}]
     ),
     "passed, but scenario z was removed": document(
@@ -300,7 +300,7 @@ def test_a_scenario_that_passes_less_often_comes_before_what_did_not_change():
     slipped = moved("a", "inconclusive", trials=trials)
     slipped["change"]["reason"] = reason
     assert build_heading(document(slipped, same("b"))).text == (
-        "passed: a passes in 3 of 4 trials, 4 of 4 before (score 1.00, 0.8 is enough); all 2 scenarios pass"
+        "passed: a passes in 3 of 4 trials, 4 of 4 before: response.content lacks 'refund'; all 2 scenarios pass"
     )
 
 
@@ -550,7 +550,10 @@ def test_a_removed_scenario_has_a_place_and_a_smaller_number_that_passed():
     text = render_comment(found, key="k")
     assert "[!WARNING]" not in text
     assert "**Passed** 1 of 1 (\u22121)" in text
-    assert f"{INTENDED}merge, and later runs no longer judge it; else restore the scenario (at ` s.yaml:1 `)\n" in text
+    assert (
+        f"{INTENDED}merge, and later runs no longer judge it, which passed in the baseline; else restore the scenario (at ` s.yaml:1 `)\n"
+        in text
+    )
 
 
 def test_the_list_of_weaker_rules_leaves_out_what_the_box_shows():
@@ -586,11 +589,12 @@ def test_an_approval_of_a_suite_without_traces_is_left_out():
 def test_a_push_does_not_wait_for_the_push_that_creates_a_baseline(status):
     found = document(a_scenario("a"), baseline=a_baseline(status))
     what = "it" if status == "none" else "a new one"
-    text = f"so changes can't be shown; the next push to the base branch creates {what}\n"
+    unknown = "changes can't" if status == "none" else "neither changes nor what is still not as asked can"
+    text = f"so {unknown} be shown; the next push to the base branch creates {what}\n"
     assert text in render_comment(found, key="k")
     named = document(a_scenario("a"), baseline={**a_baseline(status), "target": "main"})
     assert f"; the next push to ` main ` creates {what}\n" in render_comment(named, key="k")
-    assert "so changes can't be shown\n" in render_summary(found, pages=RunPages(makes_baseline=True, merges=False))
+    assert f"so {unknown} be shown\n" in render_summary(found, pages=RunPages(makes_baseline=True, merges=False))
 
 
 @pytest.mark.parametrize(
@@ -618,7 +622,7 @@ def test_the_line_below_the_heading_answers_whether_merging_is_blocked(found, an
 def test_a_failure_that_the_baseline_has_too_is_not_blamed_on_this_change():
     inherited = document(known("a"), verdict="fail", blocking="a")
     advice = (
-        "It fails on ` main ` too, so this change is not the cause. Fix it there, then update this branch and record "
+        "` a ` fails on ` main ` too, so this change is not the cause. Fix it there, then update this branch and record "
         "again; or run ` evalgate approve a --until DATE --because REASON ` and merge the file it writes into ` main ` "
     )
     assert advice in render_comment(inherited, key="k")
@@ -678,7 +682,7 @@ def test_merging_is_advised_only_where_the_proposed_approval_covers_all_that_blo
     proposed = [{**each, "status": "proposed"} for each in approve("a")]
     lost = moved("b", "broken", "MISSING")
     text = render_comment(document(known("a"), lost, verdict="fail", blocking=blocking, approvals=proposed), key="k")
-    assert ("merge past this check, which an administrator may" in text) == is_advised
+    assert ("merge past this check, which stays red here and which an administrator may" in text) == is_advised
 
 
 @pytest.mark.parametrize("count", [5, 7])
@@ -727,7 +731,7 @@ CRASH = document(
         ),
         (
             document(failing("a", "no x", "new", 4, 1), verdict="fail", blocking="a"),
-            "To merge it as it is: change the suite (` trials.min_pass_rate ` can allow 3 of 4) or its policy, or run",
+            "To merge it as it is: change the suite (` trials: {min_pass_rate: 0.75} ` allows 3 of 4) or its policy, or run",
         ),
         (
             document(lost("a", "cost", NO_USAGE), lost("b", "tokens"), verdict="fail", blocking="ab"),
@@ -744,7 +748,7 @@ CRASH = document(
         (OLD, f"\nTo record again: ` {RECORD} `\n"),
         (
             REMOVAL,
-            f"{INTENDED}merge, and later runs are judged without it (it still passes in this run); else restore the check",
+            f"{INTENDED}merge, and later runs are judged without it (in this run the removed check still passes); else restore the check",
         ),
         (
             document(same("a"), weakenings=[gone("check_removed", "a"), gone("threshold_lowered", "a")]),

@@ -40,7 +40,7 @@ def test_a_new_scenario_is_shown_with_a_trial():
     assert OPEN in comment
     assert comment.partition("\n\n` a ` in one trial (` traces/0.json `):\n\n")[2].split("\n")[:5] == [
         "- Asked: ` Cancel A1, please. `",
-        '- Calls: ` look_up {"id":"A1"} ` (no call changes anything)',
+        '- Calls: ` look_up {"id":"A1"} ` (only look-ups)',
         "- Answer: ` It is cancelled. `",
         "- Checked by ` said `; no tool call is checked",
         "",

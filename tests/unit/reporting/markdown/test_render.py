@@ -365,9 +365,9 @@ def drifted(found, *, suites=False, types=(), files=(), **changes):
         (a_baseline("drifted"), "evaluated with other suites or evaluators, which may cause changes"),
         (a_baseline("given", sha=None, path="base.zip"), "` base.zip ` \u00b7 chosen with --baseline"),
         (a_baseline("none"), "none yet, so changes can't be shown"),
-        (a_baseline("expired"), "expired, so changes can't be shown"),
+        (a_baseline("expired"), "expired, so neither changes nor what is still not as asked can be shown"),
         (a_baseline("off", off_by="baseline: none"), "**Baseline** none: compared with nothing: ` baseline: none ` was set"),
-        (a_baseline("unreachable"), "could not be fetched, so changes can't be shown; the warning above gives the reason"),
+        (a_baseline("unreachable"), "could not be fetched, so neither changes nor what is still not as asked can be shown; the warning above gives the reason"),
     ],
 )  # fmt: skip
 def test_comment__baseline__is_labelled_by_how_it_was_found(baseline, words):

@@ -112,8 +112,8 @@ def test_of_traces_with_the_same_calls_the_answers_are_shown():
 @pytest.mark.parametrize(
     ("calls", "note"),
     [
-        (["look_up"], "after the same call of ` look_up `; no call changes anything"),
-        (["look_up", "get_order"], "after the same 2 tool calls; no call changes anything"),
+        (["look_up"], "after the same call of ` look_up `; only look-ups"),
+        (["look_up", "get_order"], "after the same 2 tool calls; only look-ups"),
         (["look_up", "cancel_order"], "after the same 2 tool calls"),
     ],
 )

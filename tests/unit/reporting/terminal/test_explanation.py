@@ -97,7 +97,7 @@ def test_a_new_scenario__is_shown_with_its_checks_and_a_trial():
     assert found[start : start + 4] == [
         "           checked by said; no tool call is checked",
         "  asked    Cancel A1.",
-        '  calls    look_up {"id":"A1"} (no call changes anything)',
+        '  calls    look_up {"id":"A1"} (only look-ups)',
         "  answer   It is cancelled.",
     ]
 

@@ -43,7 +43,7 @@ def document(*approvals, verdicts=("HARD_FAIL",), change=None):
 
 def test_an_approval_is_shown_with_person_reason_and_expiry():
     assert render_approval(an_approval()) == (
-        "approved: ` support / s1 (at any score) `, by ` Ana: outage `; expires in 3 days"
+        "approved: ` support / s1 (at any score, also 0) `, by ` Ana: outage `; expires in 3 days"
     )
 
 

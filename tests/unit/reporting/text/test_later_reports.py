@@ -13,8 +13,8 @@ OTHER = BehaviourDifference("calls", "calls that change something", "a", "b", 3,
 TOOLS = BehaviourDifference("tools", "tool definitions", "", "", 3, 3)
 FOUND = UnaskedArgument("refund", "order_id", "B2002", "A1001", 3, 3)
 KEPT = UnaskedArgument("refund", "order_id", "C3003", "A1001", 3, 3, "abc1234")
-ALL, NONE = "each later report says it as long as it is so", "no later report mentions it"
-SOME = "later reports mention of it only what was not asked for, as long as that is so"
+ALL, NONE = 'later reports repeat it as "not as asked", without another warning', "later reports do not mention it"
+SOME = 'later reports repeat what was not asked for as "not as asked", without another warning'
 
 
 def document(*scenarios):
@@ -58,5 +58,5 @@ def test_arguments_of_one_scenario_are_one_line_and_those_of_some_trials_are_cou
     left_out = UnaskedArgument("refund", "order_id", "", "A1001", 2, 3, "")
     assert describe_unasked(document(([], [left_out, KEPT]))).replace("`", "") == (
         "Not as asked: s0 still calls refund without order_id in 2 of 3 trials, though A1001 was asked for, "
-        "and 1 more argument like it."
+        "and 1 more argument like it. Fix the agent, or name the value in a check if it is right."
     )

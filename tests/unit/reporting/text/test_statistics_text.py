@@ -39,7 +39,7 @@ def of_comparison(tested=50, expected=0.31, single=0, compared=50):
 
 def test_statistics_as_text():
     found = some_figures()
-    assert statistics_text.pass_rate(found) == "75% of scenarios (53% to 89%)"
+    assert statistics_text.pass_rate(found) == "75% of scenarios (95% interval 53% to 89%)"
     assert statistics_text.tries(found) == "pass@4 (at least 1 of 4) 95%, pass^4 (all 4) 60%"
     assert statistics_text.score(found) == "mean 0.82, lowest 0.10, p50 0.90, p95 1.00"
     assert statistics_text.cost(found) == "1.60 USD, 0.02 USD a trial"
@@ -141,12 +141,12 @@ def test_comment_has_no_table_of_statistics():
 
 
 def test_summary_has_the_statistics_of_each_suite_and_of_the_run():
-    document = a_document(delta=a_delta(), suites=("one", "two"), lost=[a_lost_check("refund | x")])
+    document = a_document(delta=a_delta(), suites=("one", "two"), lost=[a_lost_check("refund | x"), a_lost_check("b")])
     texts = render_summary(document).splitlines()
     rows = [line for line in texts if line.startswith(("| All suites |", "| ` one ` | 80", "| ` two ` | 80"))]
     assert len(rows) == 3
     assert rows[0] == (
-        "| All suites | 80 | 75% of scenarios (53% to 89%); \u221210 points (\u221225 to +6) over 18 that both runs have"
+        "| All suites | 80 | 75% of scenarios (95% interval 53% to 89%); \u221210 points (\u221225 to +6) over 18 that both runs have"
         " | pass@4 (at least 1 of 4) 95%, pass^4 (all 4) 60% (\u221220 points)"
         " | mean 0.82, lowest 0.10, p50 0.90, p95 1.00; \u22120.04 (\u22120.10 to +0.02)"
         " | 1.60 USD, 0.02 USD a trial; +0.005 USD a trial | 72,000, 900 a trial; \u221210 a trial"
@@ -164,7 +164,7 @@ def test_verbose_table_has_the_statistics():
     texts = render_table(document, verbosity="verbose").splitlines()
     begin = texts.index("suite support: 20 scenarios, 80 trials")
     assert texts[begin + 1 : begin + 8] == [
-        "  pass rate  75% of scenarios (53% to 89%); \u221210 points (\u221225 to +6)",
+        "  pass rate  75% of scenarios (95% interval 53% to 89%); \u221210 points (\u221225 to +6)",
         "  repeated   pass@4 (at least 1 of 4) 95%, pass^4 (all 4) 60% (\u221220 points)",
         "  score      mean 0.82, lowest 0.10, p50 0.90, p95 1.00; \u22120.04 (\u22120.10 to +0.02)",
         "  cost       1.60 USD, 0.02 USD a trial; +0.005 USD a trial",

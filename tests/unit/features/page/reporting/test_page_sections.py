@@ -162,7 +162,7 @@ def test_new_scenario_says_how_it_is_checked_and_what_the_agent_did():
     scenario = a_scenario("a", "PASS", a_change("new", example=example), trials=[a_trial(assertions=[check])])
     page = read(a_page(results([a_suite("support", [scenario])]), {}))
     assert "checked by said ; no tool call is checked" in page
-    assert 'calls: look_up {"id":"A1"} (no call changes anything)' in page
+    assert 'calls: look_up {"id":"A1"} (only look-ups)' in page
     assert "answer: It is &lt;cancelled&gt; <b>." in page
 
 
