@@ -66,8 +66,9 @@ PUBLISHING = "a workflow with `mode: publish` can post it (examples/workflows/fo
 def test_a_forks_token_is_tried_only_if_asked_to(hub, act, mode, attempts, reason):
     step = act(pr=8, token="ghs_readonly", comment=mode, check_run="true")
     refused = f"{NO_ACCESS}: " if attempts else ""
+    verdict = "" if attempts else "EvalGate passed: the only scenario passes; "
     assert messages(step) == [
-        ("notice", f"no comment: {refused}{reason}; {LEFT}; {PUBLISHING}"),
+        ("notice", f"{verdict}no comment: {refused}{reason}; {LEFT}; {PUBLISHING}"),
         ("notice", f"no check run: {refused}{reason}; {STAYS_PENDING}"),
     ]
     assert "EvalGate passed" in step.summary
@@ -99,9 +100,12 @@ def test_a_missing_permission_to_read_the_baseline_is_named_where_it_matters(hub
     document = json.loads((workspace / ".evalgate/results.json").read_bytes())
     assert step.outputs["baseline-status"] == "unreachable"
     assert [each["message"] for each in document["warnings"]] == [f"the baseline could not be looked up: {reason}"]
-    assert "could not be fetched, so changes can't be shown; the warning above gives the reason" in step.summary
+    assert (
+        "could not be fetched, so neither changes nor what is still not as asked can be shown; the warning above gives the reason"
+        in step.summary
+    )
     assert "add actions: read to permissions:" in read_text(step.summary)
-    lack = "without it changes are unknown, and the policy fails on some (`fail_on: [regression]`)"
+    lack = "without it it is unknown what the policy fails on (`fail_on: [regression]`)"
     expected = f"the baseline could not be fetched: {reason}; {lack}"
     assert [each["message"] for each in document["reasons"]] == ([expected] if "regression" in fail_on else [])
     assert step.exit_code == (4 if "regression" in fail_on else 0)
