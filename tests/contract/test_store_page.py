@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from documents import blocks, cells
 from sqlalchemy import text
+from store_builders import make_golden
 
 from evalgate.features.store.adapters import store as sql_store
 from evalgate.features.store.adapters.database import MAX_STATEMENT_SECONDS, MAX_WAIT_SECONDS, Database
@@ -51,7 +52,7 @@ def test_the_page_shows_the_limits_as_they_are():
 
 @pytest.fixture
 def filled(store, store_url):
-    """A store with two runs, and a plain SQL connection to it."""
+    """A store with two runs and a golden, and a plain SQL connection to it."""
     for number, year in ((1, 2024), (2, 2026)):
         when = datetime(year, 3, 1, tzinfo=UTC)
         facts = RunFacts(
@@ -59,6 +60,7 @@ def filled(store, store_url):
         )
         row = StoredScenarioRow(ScenarioKey("s", "a", None), "PASS" if number == 2 else "FAIL", n=1)
         store.runs.record(StoredRun(facts, (StoredSuiteRow("s", "pass"),), (row,), b"{}"))
+    store.goldens.create(make_golden())
     database = Database(parse_store_url(store_url, "/"))
     with database.writing() as connection:
         yield connection
@@ -66,8 +68,9 @@ def filled(store, store_url):
 
 
 def test_the_sql_of_the_page_returns_what_it_describes(filled):
-    last, of_each, often, old = map(text, STATEMENTS)
+    own, last, of_each, often, old = map(text, STATEMENTS)
 
+    assert [filled.execute(own).rowcount for _ in range(2)] == [1, 0]
     assert [row.id for row in filled.execute(last)] == ["r2", "r1"]
     assert [(row.repository, str(row.completed_at)[:4]) for row in filled.execute(of_each)] == [("acme/one", "2026")]
     assert [tuple(row) for row in filled.execute(often)] == [("s", "a", None, 2, 1)]

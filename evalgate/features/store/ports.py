@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import date, datetime
 
+    from evalgate.errors import Problem
     from evalgate.models.approvals.approval import StoredApproval
     from evalgate.models.comparison.comparison import ScenarioKey
     from evalgate.models.goldens import Feedback, RegressionSuite
@@ -81,6 +82,9 @@ class Goldens(Protocol):
     def ids(self) -> Sequence[str]:
         """All ids."""
 
+    def find_taken(self, golden_id: str) -> Problem | None:
+        """The problem that another repository than the selected one has a golden of that id."""
+
     def update(self, golden: Golden) -> Golden:
         """Replaces the golden with its id and raises the version.
 
@@ -144,6 +148,9 @@ class RegressionSuites(Protocol):
 
     def get(self, name: str) -> RegressionSuite | None:
         """The suite with that name."""
+
+    def find_taken(self, name: str) -> Problem | None:
+        """The problem that another repository than the selected one has a suite of that name."""
 
     def list(self, page: Page = ...) -> Sequence[RegressionSuite]:
         """All."""
@@ -277,12 +284,13 @@ class Store(Protocol):
 
     @property
     def is_shared(self) -> bool:
-        """Whether it has runs or approvals of several repositories, with the selected one."""
+        """Whether something in it names another repository than the selected one."""
 
     def select_repository(self, name: str | None) -> None:
         """Reads only runs of this repository from now on, None for those that name none, if the store has others.
 
-        A store of one repository is read whole: runs and approvals that name none are of this one.
+        A store of one repository is read whole: runs and approvals that name none are of this one. Goldens, suites
+        and feedback that name none are of all repositories; those of another are not read, and new ones name this one.
         """
 
     def close(self) -> None:

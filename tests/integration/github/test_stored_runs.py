@@ -12,6 +12,7 @@ from fakes.agent import own_comments, trace, write_trace
 from evalgate.features.store.bootstrap.store import open_store
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.history.stored_run import RunFacts, StoredRun, StoredScenarioRow
+from evalgate.models.run.golden import Golden
 
 PASSWORD = "hunter22"
 
@@ -130,3 +131,24 @@ def test_a_damaged_store_changes_nothing_but_a_warning(runner, job):
     step = runner.act_in(environ)
     assert step.exit_code == 0
     assert any("evalgate.db is damaged" in each["message"] for each in step.annotations)
+
+
+def test_a_job_stores_the_goldens_of_its_repository_and_leaves_those_of_another_alone(runner, job, workspace):
+    golden = {"user_messages": ["Refund order 42"], "golden_responses": ["Done."]}
+    goldens = [{"id": "refund", **golden}, {"id": "mine", **golden}]
+    suite = {"version": 1, "suite": "talks", "traces": ["../traces/*.json"], "goldens": goldens}
+    (workspace / "evals/talks.yaml").write_text(json.dumps(suite))
+    environ, temp = job("workflow_dispatch", store_url="evalgate.db")
+    with open_store("evalgate.db", str(temp)) as store:
+        store.select_repository("acme/other")
+        store.goldens.create(Golden("refund", title="theirs"))
+
+    step = runner.act_in(environ)
+
+    warning = "the evaluations of 1 golden are not stored: the golden `refund` in the store belongs to the repository"
+    assert any(warning in each["message"] for each in step.annotations)
+    with open_store("evalgate.db", str(temp)) as store:
+        assert store.goldens.get("refund").title == "theirs"
+        for repository, ids in (("acme/other", ["refund"]), ("acme/agent", ["mine"])):
+            store.select_repository(repository)
+            assert store.goldens.ids() == ids

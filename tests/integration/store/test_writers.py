@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from sqlalchemy import select
 
 from evalgate.features.store.bootstrap.store import open_store
 from evalgate.features.store.ports import EVERYTHING
@@ -67,15 +68,15 @@ def test_a_writer_killed_in_the_middle_of_a_run_leaves_every_run_it_confirmed_an
 
 def test_a_reader_sees_one_state_while_others_write(store_url):
     from evalgate.features.store.adapters.database import Database
-    from evalgate.features.store.adapters.goldens import _load_golden
+    from evalgate.features.store.adapters.schema.tables import GOLDENS
     from evalgate.features.store.adapters.store_url import parse_store_url
     from evalgate.models.run.golden import Golden
 
     reader = Database(parse_store_url(store_url, "/"))
     with open_store(store_url, "/") as store:
         with reader.reading() as connection:
-            assert _load_golden(connection, "g") is None
+            assert connection.execute(select(GOLDENS)).all() == []
             store.goldens.create(Golden("g"))
-            assert _load_golden(connection, "g") is None
+            assert connection.execute(select(GOLDENS)).all() == []
         assert store.goldens.get("g") is not None
     reader.close()

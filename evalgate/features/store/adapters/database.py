@@ -15,9 +15,9 @@ import time
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import create_engine, event
+from sqlalchemy import ColumnElement, create_engine, event, or_, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, SQLAlchemyError, StatementError
@@ -28,7 +28,7 @@ from evalgate.features.store.adapters.schema.values import MalformedError, clean
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from sqlalchemy import Connection, Engine, Select, Table
+    from sqlalchemy import Column, Connection, Engine, Select, Table
 
     from evalgate.features.store.adapters.store_url import StoreUrl
     from evalgate.features.store.ports import Page
@@ -368,3 +368,26 @@ def _import_pool() -> Any:
 def paginate(query: Select[Any], page: Page) -> Select[Any]:
     """The query for the rows of a page; negative limits and offsets count as 0."""
     return query.limit(max(0, clean_integer(page.limit))).offset(max(0, clean_integer(page.offset)))
+
+
+class OneRepository(NamedTuple):
+    """The repository whose rows are read and written; `name` None is that of rows which name none."""
+
+    name: str | None
+
+
+def match_own(table: Table, only: OneRepository | None) -> list[ColumnElement[bool]]:
+    """The condition for rows of the repository and for those that name none; all rows without `only`."""
+    column = table.c.repository
+    return [] if only is None else [or_(column == only.name, column.is_(None))]
+
+
+def find_taken(connection: Connection, key: Column[str], value: str, only: OneRepository | None) -> Problem | None:
+    """The problem that a row with this key is of another repository."""
+    repository = key.table.c.repository
+    owner = only and connection.scalar(select(repository).where(key == value, repository != only.name))
+    if not owner:
+        return None
+    what = key.table.name.removeprefix("evalgate_").removesuffix("s").replace("_", " ")
+    message = f"the {what} `{value[:100]}` in the store belongs to the repository {owner[:100]}"
+    return Problem(message, None, f"choose another {key.name}, or use another store")

@@ -9,10 +9,10 @@ from msgspec.structs import replace
 from sqlalchemy import ColumnElement, select
 
 from evalgate.errors import SettingError
-from evalgate.features.store.adapters.database import paginate
+from evalgate.features.store.adapters.database import match_own, paginate
 from evalgate.features.store.adapters.goldens import require_goldens
 from evalgate.features.store.adapters.schema import values as stored_values
-from evalgate.features.store.adapters.schema.tables import EVALUATIONS, RUNS
+from evalgate.features.store.adapters.schema.tables import EVALUATIONS, GOLDENS, RUNS
 from evalgate.features.store.ports import Page
 from evalgate.models.run.golden import (
     CATEGORIES,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection, Row
 
-    from evalgate.features.store.adapters.database import Database
+    from evalgate.features.store.adapters.database import Database, OneRepository
 
 _FIELDS = (
     *("id", "golden_id", "golden_version", "run_id", "suite", "trial", "trace_id", "trace_sha256"),
@@ -48,13 +48,16 @@ _TURN_LIST_FIELDS = ("retrieved_memories", "tools_invoked", "tool_results", "evi
 class EvaluationTable:
     """Implements the port `Evaluations`."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    def __init__(self, database: Database, only: OneRepository | None = None) -> None:
+        """With `only` evaluations of other repositories' goldens are not read."""
+        self._database, self._only = database, only
+        own = select(GOLDENS.c.id).where(*match_own(GOLDENS, only))
+        self._own = [] if only is None else [EVALUATIONS.c.golden_id.in_(own)]
 
     def create(self, evaluation: GoldenEvaluation) -> GoldenEvaluation:
         """Stores an evaluation; adds an id if it has none."""
         with self._database.writing() as connection:
-            (key,) = insert_evaluations(connection, self._database, [evaluation])
+            (key,) = insert_evaluations(connection, self._database, [evaluation], self._only)
             return _parse_row(connection.execute(select(EVALUATIONS).where(EVALUATIONS.c.id == key)).one())
 
     def get(self, evaluation_id: str) -> GoldenEvaluation | None:
@@ -80,7 +83,7 @@ class EvaluationTable:
 
     def suites(self) -> Sequence[str]:
         """The names of all suites that have evaluations, sorted."""
-        query = select(EVALUATIONS.c.suite).distinct().order_by(EVALUATIONS.c.suite)
+        query = select(EVALUATIONS.c.suite).where(*self._own).distinct().order_by(EVALUATIONS.c.suite)
         with self._database.reading() as connection:
             return list(connection.scalars(query))
 
@@ -91,20 +94,23 @@ class EvaluationTable:
 
     def _select(self, page: Page, *where: ColumnElement[bool]) -> Sequence[GoldenEvaluation]:
         newest = (EVALUATIONS.c.evaluated_at.desc(), EVALUATIONS.c.id)
-        query = paginate(select(EVALUATIONS).where(*where).order_by(*newest), page)
+        query = paginate(select(EVALUATIONS).where(*where, *self._own).order_by(*newest), page)
         with self._database.reading() as connection:
             return [_parse_row(row) for row in connection.execute(query)]
 
 
 def insert_evaluations(
-    connection: Connection, database: Database, evaluations: Sequence[GoldenEvaluation]
+    connection: Connection,
+    database: Database,
+    evaluations: Sequence[GoldenEvaluation],
+    only: OneRepository | None = None,
 ) -> Sequence[str]:
     """Stores evaluations; returns their ids.
 
     Raises SettingError for a golden or a run that is not stored, or an id that is taken.
     """
     stored = [each if each.id else replace(each, id=uuid4().hex) for each in evaluations]
-    require_goldens(connection, [each.golden_id for each in stored])
+    require_goldens(connection, [each.golden_id for each in stored], only)
     for run_id in dict.fromkeys(each.run_id for each in stored if each.run_id is not None):
         if connection.scalar(select(RUNS.c.number).where(RUNS.c.id == run_id)) is None:
             raise SettingError(f"there is no run `{run_id[:100]}` in the store")

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from sqlalchemy import select
 
 from evalgate.errors import SettingError
-from evalgate.features.store.adapters.database import paginate
+from evalgate.features.store.adapters.database import find_taken, match_own, paginate
 from evalgate.features.store.adapters.goldens import require_goldens
 from evalgate.features.store.adapters.schema.tables import FEEDBACK
 from evalgate.features.store.adapters.schema.values import texts
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Row
 
-    from evalgate.features.store.adapters.database import Database
+    from evalgate.features.store.adapters.database import Database, OneRepository
 
 _FIELDS = Feedback.__match_args__
 
@@ -31,9 +31,9 @@ _FIELDS = Feedback.__match_args__
 class FeedbackTable:
     """Implements the port `Feedbacks`."""
 
-    def __init__(self, database: Database, now: Callable[[], datetime]) -> None:
-        self._database = database
-        self._now = now
+    def __init__(self, database: Database, now: Callable[[], datetime], only: OneRepository | None = None) -> None:
+        """With `only` other repositories' feedback is not read, and new feedback names this repository."""
+        self._database, self._now, self._only = database, now, only
 
     def create(self, feedback: Feedback) -> Feedback:
         """Stores feedback; adds an id and a time if missing."""
@@ -45,17 +45,19 @@ class FeedbackTable:
         )
         _check_feedback(stored)
         values: dict[str, Any] = {name: getattr(stored, name) for name in _FIELDS}
-        values["issues"] = list(stored.issues)
+        values |= {"issues": list(stored.issues), "repository": self._only and self._only.name}
         with self._database.writing() as connection:
             if stored.golden_id is not None:
-                require_goldens(connection, [stored.golden_id])
+                require_goldens(connection, [stored.golden_id], self._only)
             if not self._database.insert_once(connection, FEEDBACK, values):
-                raise SettingError(f"the feedback `{stored.id[:100]}` already exists")
+                taken = find_taken(connection, FEEDBACK.c.id, stored.id, self._only)
+                raise SettingError(taken or f"the feedback `{stored.id[:100]}` already exists")
             return _parse_row(connection.execute(select(FEEDBACK).where(FEEDBACK.c.id == stored.id)).one())
 
     def list(self, page: Page = Page(), **equal: str | None) -> Sequence[Feedback]:  # noqa: B008  a constant
         """Feedback in the order it was given, with these values; see the port."""
         where = [FEEDBACK.c[name] == value for name, value in equal.items() if value is not None]
+        where += match_own(FEEDBACK, self._only)
         query = paginate(select(FEEDBACK).where(*where).order_by(FEEDBACK.c.created_at, FEEDBACK.c.id), page)
         with self._database.reading() as connection:
             return [_parse_row(row) for row in connection.execute(query)]

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from sqlalchemy import ColumnElement, delete, func, insert, or_, select, update
 
 from evalgate.errors import Problem, SettingError
-from evalgate.features.store.adapters.database import paginate
+from evalgate.features.store.adapters.database import find_taken, match_own, paginate
 from evalgate.features.store.adapters.schema.tables import EVALUATIONS, GOLDEN_TAGS, GOLDENS, SUITE_GOLDENS, SUITES
 from evalgate.features.store.adapters.schema.values import clean_text, texts
 from evalgate.features.store.ports import DeletionCounts, GoldenFilter, Page
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection, Row
 
-    from evalgate.features.store.adapters.database import Database
+    from evalgate.features.store.adapters.database import Database, OneRepository
 
 
 _LISTS = (
@@ -36,9 +36,9 @@ _MAX_IN_VALUES = 500  # values per IN clause
 class GoldenTable:
     """Implements the port `Goldens`."""
 
-    def __init__(self, database: Database, now: Callable[[], datetime]) -> None:
-        self._database = database
-        self._now = now
+    def __init__(self, database: Database, now: Callable[[], datetime], only: OneRepository | None = None) -> None:
+        """With `only` other repositories' rows are neither read nor changed, and new ones name this repository."""
+        self._database, self._now, self._only = database, now, only
 
     def create(self, golden: Golden) -> Golden:
         """Stores a new golden as version 1; raises SettingError if the id is taken."""
@@ -48,7 +48,7 @@ class GoldenTable:
     def upsert(self, golden: Golden) -> Golden:
         """Stores a golden, or updates the stored one if its content differs."""
         with self._database.writing() as connection:
-            stored = _load_golden(connection, golden.id)
+            stored = self._load(connection, golden.id)
             if stored is None:
                 return self._insert(connection, golden)
             if _content_fields(stored) == _content_fields(golden):
@@ -58,18 +58,18 @@ class GoldenTable:
     def get(self, golden_id: str) -> Golden | None:
         """The golden with that id."""
         with self._database.reading() as connection:
-            return _load_golden(connection, golden_id)
+            return self._load(connection, golden_id)
 
     def list(self, page: Page = Page(), by: GoldenFilter = GoldenFilter()) -> Sequence[Golden]:  # noqa: B008  constants
         """The goldens that match the filter."""
-        query = paginate(select(GOLDENS).where(*_build_where(by)).order_by(GOLDENS.c.id), page)
+        query = paginate(select(GOLDENS).where(*self._build_where(by)).order_by(GOLDENS.c.id), page)
         with self._database.reading() as connection:
             return [_parse_row(row) for row in connection.execute(query)]
 
     def count(self, by: GoldenFilter = GoldenFilter()) -> int:  # noqa: B008  a constant
         """The number of goldens that match the filter."""
         with self._database.reading() as connection:
-            return connection.scalar(select(func.count()).select_from(GOLDENS).where(*_build_where(by))) or 0
+            return connection.scalar(select(func.count()).select_from(GOLDENS).where(*self._build_where(by))) or 0
 
     def select(
         self, ids: Sequence[str] = (), tags: Sequence[str] = (), intents: Sequence[str] = ()
@@ -77,22 +77,27 @@ class GoldenTable:
         """The goldens with one of these ids, tags or intents."""
         with_tag = select(GOLDEN_TAGS.c.golden_id).where(GOLDEN_TAGS.c.tag.in_(tags))
         condition = or_(GOLDENS.c.id.in_(ids), GOLDENS.c.intent.in_(intents), GOLDENS.c.id.in_(with_tag))
+        query = select(GOLDENS).where(condition, *match_own(GOLDENS, self._only)).order_by(GOLDENS.c.id)
         with self._database.reading() as connection:
-            return [
-                _parse_row(row) for row in connection.execute(select(GOLDENS).where(condition).order_by(GOLDENS.c.id))
-            ]
+            return [_parse_row(row) for row in connection.execute(query)]
 
     def ids(self) -> Sequence[str]:
         """All ids, sorted."""
         with self._database.reading() as connection:
-            return list(connection.scalars(select(GOLDENS.c.id).order_by(GOLDENS.c.id)))
+            query = select(GOLDENS.c.id).where(*match_own(GOLDENS, self._only)).order_by(GOLDENS.c.id)
+            return list(connection.scalars(query))
+
+    def find_taken(self, golden_id: str) -> Problem | None:
+        """The problem that another repository has a golden of that id."""
+        with self._database.reading() as connection:
+            return find_taken(connection, GOLDENS.c.id, golden_id, self._only)
 
     def update(self, golden: Golden) -> Golden:
         """Replaces the golden of that id; raises SettingError if it was changed meanwhile."""
         with self._database.writing() as connection:
-            stored = _load_golden(connection, golden.id, lock=True)
+            stored = self._load(connection, golden.id, lock=True)
             if stored is None:
-                raise _build_unknown_error(connection, golden.id)
+                raise _build_unknown_error(connection, golden.id, self._only)
             if stored.version != golden.version:
                 message = f"golden `{golden.id}` has changed to version {stored.version} in the meantime"
                 raise SettingError(Problem(message, None, "review it, and update it again"))
@@ -105,17 +110,18 @@ class GoldenTable:
                 _count_rows(connection, EVALUATIONS.c.golden_id == golden_id),
                 _count_rows(connection, SUITE_GOLDENS.c.golden_id == golden_id),
             )
-            done = connection.execute(delete(GOLDENS).where(GOLDENS.c.id == golden_id))
+            done = connection.execute(delete(GOLDENS).where(GOLDENS.c.id == golden_id, *match_own(GOLDENS, self._only)))
             return deleted if done.rowcount else None
 
     def _insert(self, connection: Connection, golden: Golden) -> Golden:
         now = self._now()
         stored = replace(golden, version=1, created_at=now, updated_at=now)
-        if not self._database.insert_once(connection, GOLDENS, _build_row(stored)):
-            hint = "update it, or choose another id"
-            raise SettingError(Problem(f"the golden `{golden.id}` already exists", None, hint))
+        row = _build_row(stored) | {"repository": self._only and self._only.name}
+        if not self._database.insert_once(connection, GOLDENS, row):
+            exists = Problem(f"the golden `{golden.id}` already exists", None, "update it, or choose another id")
+            raise SettingError(find_taken(connection, GOLDENS.c.id, golden.id, self._only) or exists)
         _insert_tags(connection, stored)
-        return _load_golden(connection, golden.id) or stored
+        return self._load(connection, golden.id) or stored
 
     def _replace(self, connection: Connection, stored: Golden, golden: Golden) -> Golden:
         new = replace(
@@ -127,30 +133,47 @@ class GoldenTable:
         connection.execute(update(GOLDENS).where(GOLDENS.c.id == golden.id), _build_row(new))
         connection.execute(delete(GOLDEN_TAGS).where(GOLDEN_TAGS.c.golden_id == golden.id))
         _insert_tags(connection, new)
-        return _load_golden(connection, golden.id) or new
+        return self._load(connection, golden.id) or new
+
+    def _load(self, connection: Connection, golden_id: str, *, lock: bool = False) -> Golden | None:
+        query = select(GOLDENS).where(GOLDENS.c.id == golden_id, *match_own(GOLDENS, self._only))
+        row = connection.execute(query.with_for_update() if lock else query).one_or_none()
+        return None if row is None else _parse_row(row)
+
+    def _build_where(self, by: GoldenFilter) -> Sequence[ColumnElement[bool]]:
+        values: dict[ColumnElement[Any], str | None] = {
+            GOLDENS.c.intent: by.intent,
+            GOLDENS.c.primary_stance: by.stance,
+            GOLDENS.c.creator: by.creator,
+        }
+        where = [
+            *match_own(GOLDENS, self._only),
+            *(each == value for each, value in values.items() if value is not None),
+        ]
+        if by.tag is not None:
+            where.append(GOLDENS.c.id.in_(select(GOLDEN_TAGS.c.golden_id).where(GOLDEN_TAGS.c.tag == by.tag)))
+        return where
 
 
-def require_goldens(connection: Connection, ids: Sequence[str]) -> None:
-    """Raises SettingError for the first id that is not stored."""
+def require_goldens(connection: Connection, ids: Sequence[str], only: OneRepository | None = None) -> None:
+    """Raises SettingError for the first id that is not stored, or is of another repository than `only`."""
     golden_ids = list(dict.fromkeys(map(clean_text, ids)))
     for start in range(0, len(golden_ids), _MAX_IN_VALUES):
         some = golden_ids[start : start + _MAX_IN_VALUES]
-        known = set(connection.scalars(select(GOLDENS.c.id).where(GOLDENS.c.id.in_(some))))
+        known = set(connection.scalars(select(GOLDENS.c.id).where(GOLDENS.c.id.in_(some), *match_own(GOLDENS, only))))
         missing = next((each for each in some if each not in known), None)
         if missing is not None:
-            raise _build_unknown_error(connection, missing)
+            raise _build_unknown_error(connection, missing, only)
 
 
-def _build_unknown_error(connection: Connection, golden_id: str) -> SettingError:
-    near = get_close_matches(golden_id[:100], connection.scalars(select(GOLDENS.c.id).limit(5000)), n=1)
+def _build_unknown_error(connection: Connection, golden_id: str, only: OneRepository | None) -> SettingError:
+    taken = find_taken(connection, GOLDENS.c.id, golden_id, only)
+    if taken is not None:
+        return SettingError(taken)
+    ids = connection.scalars(select(GOLDENS.c.id).where(*match_own(GOLDENS, only)).limit(5000))
+    near = get_close_matches(golden_id[:100], ids, n=1)
     hint = f"did you mean `{near[0]}`?" if near else "`evalgate store goldens list` lists them all"
     return SettingError(Problem(f"there is no golden `{golden_id[:100]}` in the store", None, hint))
-
-
-def _load_golden(connection: Connection, golden_id: str, *, lock: bool = False) -> Golden | None:
-    query = select(GOLDENS).where(GOLDENS.c.id == golden_id)
-    row = connection.execute(query.with_for_update() if lock else query).one_or_none()
-    return None if row is None else _parse_row(row)
 
 
 def _parse_row(row: Row[Any]) -> Golden:
@@ -179,18 +202,6 @@ def _insert_tags(connection: Connection, golden: Golden) -> None:
         connection.execute(insert(GOLDEN_TAGS), rows)
 
 
-def _build_where(by: GoldenFilter) -> Sequence[ColumnElement[bool]]:
-    values: dict[ColumnElement[Any], str | None] = {
-        GOLDENS.c.intent: by.intent,
-        GOLDENS.c.primary_stance: by.stance,
-        GOLDENS.c.creator: by.creator,
-    }
-    where = [column == value for column, value in values.items() if value is not None]
-    if by.tag is not None:
-        where.append(GOLDENS.c.id.in_(select(GOLDEN_TAGS.c.golden_id).where(GOLDEN_TAGS.c.tag == by.tag)))
-    return where
-
-
 def _count_rows(connection: Connection, condition: ColumnElement[bool]) -> int:
     return connection.scalar(select(func.count()).where(condition)) or 0
 
@@ -202,49 +213,60 @@ _SUITE_FIELDS = tuple(name for name in RegressionSuite.__match_args__ if name no
 class SuiteTable:
     """Implements the port `RegressionSuites`."""
 
-    def __init__(self, database: Database, now: Callable[[], datetime]) -> None:
-        self._database = database
-        self._now = now
+    def __init__(self, database: Database, now: Callable[[], datetime], only: OneRepository | None = None) -> None:
+        """With `only` other repositories' rows are neither read nor changed, and new ones name this repository."""
+        self._database, self._now, self._only = database, now, only
 
     def create(self, suite: RegressionSuite) -> RegressionSuite:
         """Stores a new suite; raises SettingError if the name is taken."""
         now = self._now()
         stored = replace(suite, created_at=now, updated_at=now)
         with self._database.writing() as connection:
-            if not self._database.insert_once(connection, SUITES, _build_suite_row(stored)):
+            row = _build_suite_row(stored) | {"repository": self._only and self._only.name}
+            if not self._database.insert_once(connection, SUITES, row):
                 hint = "update it, or choose another name"
-                raise SettingError(Problem(f"the regression suite `{suite.name}` already exists", None, hint))
-            _insert_goldens(connection, stored)
+                exists = Problem(f"the regression suite `{suite.name}` already exists", None, hint)
+                raise SettingError(find_taken(connection, SUITES.c.name, suite.name, self._only) or exists)
+            _insert_goldens(connection, stored, self._only)
         return stored
 
     def get(self, name: str) -> RegressionSuite | None:
         """The suite with that name."""
         with self._database.reading() as connection:
-            row = connection.execute(select(SUITES).where(SUITES.c.name == name)).one_or_none()
+            query = select(SUITES).where(SUITES.c.name == name, *match_own(SUITES, self._only))
+            row = connection.execute(query).one_or_none()
             return None if row is None else _parse_suite(connection, row)
+
+    def find_taken(self, name: str) -> Problem | None:
+        """The problem that another repository has a suite of that name."""
+        with self._database.reading() as connection:
+            return find_taken(connection, SUITES.c.name, name, self._only)
 
     def list(self, page: Page = Page()) -> Sequence[RegressionSuite]:  # noqa: B008  a constant
         """All suites, by name."""
         with self._database.reading() as connection:
-            rows = connection.execute(paginate(select(SUITES).order_by(SUITES.c.name), page)).all()
+            query = select(SUITES).where(*match_own(SUITES, self._only)).order_by(SUITES.c.name)
+            rows = connection.execute(paginate(query, page)).all()
             return [_parse_suite(connection, row) for row in rows]
 
     def update(self, suite: RegressionSuite) -> RegressionSuite:
         """Replaces the suite of that name; raises SettingError if it does not exist."""
         with self._database.writing() as connection:
-            created_at = connection.scalar(select(SUITES.c.created_at).where(SUITES.c.name == suite.name))
+            named = (SUITES.c.name == suite.name, *match_own(SUITES, self._only))
+            created_at = connection.scalar(select(SUITES.c.created_at).where(*named))
             if created_at is None:
                 raise SettingError(f"there is no regression suite `{suite.name[:100]}` in the store")
             stored = replace(suite, created_at=created_at, updated_at=self._now())
             connection.execute(update(SUITES).where(SUITES.c.name == suite.name), _build_suite_row(stored))
             connection.execute(delete(SUITE_GOLDENS).where(SUITE_GOLDENS.c.suite == suite.name))
-            _insert_goldens(connection, stored)
+            _insert_goldens(connection, stored, self._only)
         return stored
 
     def delete(self, name: str) -> bool:
         """Deletes a suite; its goldens stay."""
         with self._database.writing() as connection:
-            return connection.execute(delete(SUITES).where(SUITES.c.name == name)).rowcount > 0
+            named = (SUITES.c.name == name, *match_own(SUITES, self._only))
+            return connection.execute(delete(SUITES).where(*named)).rowcount > 0
 
 
 def _build_suite_row(suite: RegressionSuite) -> dict[str, Any]:
@@ -254,9 +276,9 @@ def _build_suite_row(suite: RegressionSuite) -> dict[str, Any]:
     }
 
 
-def _insert_goldens(connection: Connection, suite: RegressionSuite) -> None:
+def _insert_goldens(connection: Connection, suite: RegressionSuite, only: OneRepository | None) -> None:
     ids = list(dict.fromkeys(suite.golden_ids))
-    require_goldens(connection, ids)
+    require_goldens(connection, ids, only)
     rows = [{"suite": suite.name, "golden_id": each, "position": n} for n, each in enumerate(ids)]
     if rows:
         connection.execute(insert(SUITE_GOLDENS), rows)

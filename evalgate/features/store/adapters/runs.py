@@ -30,15 +30,9 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection, Row, Select, Subquery, Table
 
-    from evalgate.features.store.adapters.database import Database
+    from evalgate.features.store.adapters.database import Database, OneRepository
     from evalgate.models.history.stored_run import PruneCounts, RunApproval, RunFacts, ScenarioHistoryEntry
     from evalgate.models.run.golden import GoldenEvaluation
-
-
-class OneRepository(NamedTuple):
-    """The repository that rows are read of: `name` None is that of runs which name none."""
-
-    name: str | None
 
 
 class RunTable:

@@ -11,12 +11,12 @@ from sqlalchemy import func, select, text
 
 from evalgate.errors import Problem, SettingError
 from evalgate.features.store.adapters.approvals import ApprovalTable
-from evalgate.features.store.adapters.database import Database, build_invalid_store_error
+from evalgate.features.store.adapters.database import Database, OneRepository, build_invalid_store_error
 from evalgate.features.store.adapters.evaluations import EvaluationTable
 from evalgate.features.store.adapters.feedback import FeedbackTable
 from evalgate.features.store.adapters.goldens import GoldenTable, SuiteTable
-from evalgate.features.store.adapters.runs import OneRepository, RunTable
-from evalgate.features.store.adapters.schema.tables import APPROVALS, RUNS
+from evalgate.features.store.adapters.runs import RunTable
+from evalgate.features.store.adapters.schema.tables import APPROVALS, FEEDBACK, GOLDENS, RUNS, SUITES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,6 +33,7 @@ FINGERPRINTS = {
     "0005": "1b3cc3ae9e4041c544caf157b27f9dbec60ce92996031af3d8927978b1f90c3f",
     "0006": "90364168695ceaef1f0973fac613ae43b067d25e721b5a55477cba04743bdb20",
     "0007": "49d62a57d744f240427a2231ae89f54a596d0005d83640418c7eeca5ff80cb68",
+    "0008": "a220e4f835b157c7a6f46e338e78c51888ef298d9b5435f001f1641273e4d9f2",
 }
 """Every schema version, newest last, with the fingerprint of its tables in SQLite."""
 NEWEST = list(FINGERPRINTS)[-1]
@@ -142,22 +143,26 @@ class SqlStore:
         except BaseException:
             self._database.close()
             raise
-        self.goldens = GoldenTable(self._database, now)
-        self.evaluations = EvaluationTable(self._database)
-        self.feedback = FeedbackTable(self._database, now)
-        self.suites = SuiteTable(self._database, now)
-        self.runs = RunTable(self._database)
+        self._now = now
         self.approvals = ApprovalTable(self._database, now)
-        self.is_shared = False
+        self._use(None, is_shared=False)
+
+    def _use(self, only: OneRepository | None, *, is_shared: bool) -> None:
+        self.is_shared = is_shared
+        self.goldens = GoldenTable(self._database, self._now, only)
+        self.evaluations = EvaluationTable(self._database, only)
+        self.feedback = FeedbackTable(self._database, self._now, only)
+        self.suites = SuiteTable(self._database, self._now, only)
+        self.runs = RunTable(self._database, only if is_shared else None)
 
     def select_repository(self, name: str | None) -> None:
-        """Reads only runs of this repository from now on, None for those that name none, if the store has others."""
+        """Reads what is of this repository from now on, None for what names none, if the store has others."""
         known = {None, name}
         with self._database.reading() as connection:
-            for column in (RUNS.c.repository, APPROVALS.c.repository):
+            for column in (table.c.repository for table in (RUNS, APPROVALS, GOLDENS, SUITES, FEEDBACK)):
                 known |= {*connection.execute(select(func.min(column), func.max(column))).one()}
-        self.is_shared = len(known) > MOST_UNSHARED
-        self.runs = RunTable(self._database, OneRepository(name) if self.is_shared else None)
+        is_shared = len(known) > MOST_UNSHARED
+        self._use(OneRepository(name) if is_shared or name is not None else None, is_shared=is_shared)
 
     def __repr__(self) -> str:
         return f"SqlStore({self.display_url!r})"

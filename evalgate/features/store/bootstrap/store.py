@@ -6,7 +6,6 @@ A store that can't be opened does not prevent the verdict of a run. The approval
 from __future__ import annotations
 
 import os
-from functools import partial
 from typing import TYPE_CHECKING
 
 from evalgate.adapters.clock import SystemClock
@@ -53,10 +52,21 @@ def open_store(url: str, cwd: str, *, create: bool = True, source_date_epoch: st
 
 
 def choose_store(flag: str | None, environ: Mapping[str, str], cwd: str, *, create: bool = False) -> Store:
-    """Opens the named store, or the shell's default one.
+    """Opens the named store, or the shell's default one, and selects the repository of the shell.
 
     Without `create` a file must exist. Raises SettingError, also for the name `none`, and StoreUnreachable.
     """
+    store = open_whole_store(flag, environ, cwd, create=create)
+    try:
+        require_repository(store, find_repository(environ))
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+def open_whole_store(flag: str | None, environ: Mapping[str, str], cwd: str, *, create: bool = False) -> Store:
+    """The same with what all repositories have."""
     store_url = find_store_url(flag, environ, cwd) or DEFAULT_STORE
     if store_url == NONE:
         raise SettingError(Problem("a store is required here, not `none`", None, "name one with --store-url"))
@@ -123,12 +133,15 @@ def _open(store_url: str, folder: str, source_date_epoch: str | None, context: R
 
     clock = SystemClock(source_date_epoch)
     location = parse_store_url(store_url, folder)
-    open_it = partial(open_store, store_url, folder, source_date_epoch=source_date_epoch)
+
+    def open_it() -> Store:
+        store = open_store(store_url, folder, source_date_epoch=source_date_epoch)
+        store.select_repository(context.repository)
+        return store
+
     if location.kind == "sqlite" and not os.path.lexists(location.target):
         return RunRecorder(None, clock, context, create=open_it)
     try:
-        store = open_it()
-        store.select_repository(context.repository)
+        return RunRecorder(open_it(), clock, context)
     except (InvalidInput, Unreachable) as error:
         return RunRecorder(None, clock, context, f"{NOT_STORED}: {error}")
-    return RunRecorder(store, clock, context)

@@ -24,7 +24,6 @@ NEVER_DELETED = "approvals, goldens, regression suites and feedback are never de
 def show_history(arguments: Namespace, shell: Shell) -> int:
     """Reads the history and prints it; trend lines are drawn on a terminal only."""
     from evalgate.features.store.application.history.history import HistoryRequest, look_up_history
-    from evalgate.features.store.bootstrap.store import find_repository, require_repository
     from evalgate.features.store.reporting.history_table import build_history_document
 
     if not 1 <= arguments.limit <= MAX_RUNS:
@@ -34,7 +33,6 @@ def show_history(arguments: Namespace, shell: Shell) -> int:
         limit=arguments.limit,
     )
     with open_store(arguments, shell) as store:
-        require_repository(store, find_repository(shell.environ))
         view = look_up_history(store, request, only_unsteady=arguments.flaky)
     if arguments.json:
         shell.print_json(build_history_document(view.runs, view.scenarios, view.store_url, view.left))
@@ -50,11 +48,12 @@ def prune(arguments: Namespace, shell: Shell) -> int:
     from datetime import UTC, datetime
 
     from evalgate.adapters.clock import SystemClock
+    from evalgate.features.store.bootstrap.store import open_whole_store
     from evalgate.features.store.reporting.history_table import render_pruning
 
     span, now = _parse_span(arguments.keep), SystemClock(shell.epoch).now()
     first = datetime.min.replace(tzinfo=UTC)
-    with open_store(arguments, shell) as store:
+    with open_whole_store(arguments.store_url, shell.environ, shell.cwd) as store:
         counts = store.runs.prune(now - min(span, now - first), dry_run=arguments.dry_run)
         for line in render_pruning(counts, arguments.keep, dry_run=arguments.dry_run):
             shell.print_line(line)

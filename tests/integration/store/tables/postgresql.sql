@@ -44,6 +44,7 @@ CREATE TABLE evalgate_goldens (
 	version BIGINT NOT NULL,
 	created_at TIMESTAMP WITH TIME ZONE NOT NULL,
 	updated_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	repository TEXT COLLATE "C",
 	PRIMARY KEY (id),
 	CONSTRAINT golden_version_is_1_or_more CHECK (version >= 1)
 );
@@ -65,6 +66,7 @@ CREATE TABLE evalgate_regression_suites (
 	tags JSON NOT NULL,
 	created_at TIMESTAMP WITH TIME ZONE NOT NULL,
 	updated_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	repository TEXT COLLATE "C",
 	PRIMARY KEY (name),
 	CONSTRAINT suite_passing_score_is_0_to_1 CHECK (passing_score >= 0 AND passing_score <= 1),
 	CONSTRAINT suite_critical_issue_threshold_is_0_or_more CHECK (critical_issue_threshold >= 0)
@@ -181,6 +183,7 @@ CREATE TABLE evalgate_feedback (
 	message_id TEXT COLLATE "C",
 	golden_id TEXT COLLATE "C",
 	created_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	repository TEXT COLLATE "C",
 	PRIMARY KEY (id),
 	CONSTRAINT feedback_rating_is_1_to_5 CHECK (rating BETWEEN 1 AND 5),
 	CONSTRAINT feedback_is_positive_negative_or_neutral CHECK (feedback IN ('positive', 'negative', 'neutral')),

@@ -168,6 +168,7 @@ GOLDENS = Table(
     Column("version", Integer64, nullable=False),
     Column("created_at", UtcDateTime, nullable=False),
     Column("updated_at", UtcDateTime, nullable=False),
+    Column("repository", Key),
     CheckConstraint("version >= 1", name="golden_version_is_1_or_more"),
     Index("evalgate_goldens_by_intent", "intent"),
     Index("evalgate_goldens_by_stance", "primary_stance"),
@@ -202,6 +203,7 @@ SUITES = Table(
     Column("tags", JSON, nullable=False),
     Column("created_at", UtcDateTime, nullable=False),
     Column("updated_at", UtcDateTime, nullable=False),
+    Column("repository", Key),
     *require_scores("suite", ["passing_score"]),
     CheckConstraint("critical_issue_threshold >= 0", name="suite_critical_issue_threshold_is_0_or_more"),
 )
@@ -267,6 +269,7 @@ FEEDBACK = Table(
     Column("message_id", CleanText),
     Column("golden_id", Key, ForeignKey(GOLDENS.c.id, ondelete="SET NULL")),
     Column("created_at", UtcDateTime, nullable=False),
+    Column("repository", Key),
     CheckConstraint(f"rating BETWEEN {MIN_RATING} AND {MAX_RATING}", name="feedback_rating_is_1_to_5"),
     require_one_of("feedback", SENTIMENTS, "feedback_is_positive_negative_or_neutral"),
     Index("evalgate_feedback_by_conversation", "conversation_id"),

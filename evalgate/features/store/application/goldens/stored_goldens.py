@@ -34,22 +34,30 @@ class StoredCounts(NamedTuple):
 def add_goldens(goldens: Sequence[Golden], store: Goldens) -> None:
     """Stores new goldens, all or none; raises SettingError if an id is taken."""
     clean = _distinct(goldens)
-    taken = [golden.id for golden in clean if store.get(golden.id) is not None]
-    if taken:
-        hint = "`goldens update` changes it, `goldens import` imports newer versions"
-        raise SettingError(*(Problem(f"golden `{id_}` is stored already", None, hint) for id_ in taken))
+    stored = [golden.id for golden in clean if store.get(golden.id) is not None]
+    hint = "`goldens update` changes it, `goldens import` imports newer versions"
+    _refuse(clean, store, *(Problem(f"golden `{id_}` is stored already", None, hint) for id_ in stored))
     for golden in clean:
         store.create(golden)
 
 
 def upsert_goldens(goldens: Sequence[Golden], store: Goldens) -> StoredCounts:
-    """Stores new goldens, and updates stored ones that differ."""
+    """Stores new goldens, and updates stored ones that differ; none if another repository has the id of one."""
     counts = [0, 0, 0]
-    for golden in _distinct(goldens):
+    clean = _distinct(goldens)
+    _refuse(clean, store)
+    for golden in clean:
         stored = store.get(golden.id)
         now = store.upsert(golden)
         counts[0 if stored is None else 1 if now.version != stored.version else 2] += 1
     return StoredCounts(*counts)
+
+
+def _refuse(goldens: Sequence[Golden], store: Goldens, *problems: Problem) -> None:
+    """Raises SettingError for these problems and for each id that another repository has."""
+    taken = [problem for golden in goldens if (problem := store.find_taken(golden.id)) is not None]
+    if problems or taken:
+        raise SettingError(*problems, *taken)
 
 
 def stored_golden(golden_id: str, store: Goldens) -> Golden:
@@ -61,10 +69,10 @@ def stored_golden(golden_id: str, store: Goldens) -> Golden:
 
 
 def unknown_golden(golden_id: str, store: Goldens) -> Problem:
-    """The problem that no golden has that id, with a suggestion."""
+    """The problem that no golden has that id, with a suggestion, or that it is of another repository."""
     ids = store.ids()
     hint = suggest(golden_id, ids) if ids else "it has no goldens; `evalgate store goldens add` stores one"
-    return Problem(f"the store has no golden `{golden_id}`", None, hint)
+    return store.find_taken(golden_id) or Problem(f"the store has no golden `{golden_id}`", None, hint)
 
 
 def add_feedback(feedback: Feedback, store: Store) -> Feedback:
@@ -159,10 +167,10 @@ def stored_suite(name: str, store: RegressionSuites) -> RegressionSuite:
 
 
 def unknown_suite(name: str, store: RegressionSuites) -> Problem:
-    """The problem that no suite has that name, with a suggestion."""
+    """The problem that no suite has that name, with a suggestion, or that it is of another repository."""
     names = [suite.name for suite in store.list(EVERYTHING)]
     hint = suggest(name, names) if names else "it has no suites; `evalgate store goldens suite add` stores one"
-    return Problem(f"the store has no regression suite `{name}`", None, hint)
+    return store.find_taken(name) or Problem(f"the store has no regression suite `{name}`", None, hint)
 
 
 def goldens_of(suite: RegressionSuite, store: Goldens) -> Sequence[Golden]:

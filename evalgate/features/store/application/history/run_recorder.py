@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from datetime import date
 
+    from evalgate.errors import Problem
     from evalgate.features.store.application.history.run_record import RunContext
     from evalgate.features.store.ports import Store
     from evalgate.models.approvals.approval import Approval, StoredApproval
@@ -137,9 +138,31 @@ class RunRecorder(RunStore):
         results = load_results(content)
         run = build_stored_run(results, content, self._context, self._started, self._clock.now())
         name = run.facts.id[:SHORT]
-        if store.runs.record(run, _evaluations(store, results, run.facts.id)):
+        if store.runs.record(run, self._evaluations(store, results, run.facts.id)):
             return f"stored in {store.display_url} as run {name}"
         return f"not stored again in {store.display_url}: run {name} has the same results"
+
+    def _evaluations(self, store: Store, results: ResultsDoc, run_id: str) -> list[GoldenEvaluation]:
+        """The run's evaluations of goldens. Goldens unknown to the store are added; others stay unchanged.
+
+        Those of a golden whose id another repository has are left out: they are of another conversation.
+        """
+        if not any(each.get("golden") for suite in results["suites"] for each in suite["scenarios"]):
+            return []
+        from evalgate.application.documents.golden_documents import evaluations_of, goldens_of
+
+        known = set(store.goldens.ids())
+        taken: dict[str, Problem] = {}
+        for golden in goldens_of(results):
+            problem = None if golden.id in known else store.goldens.find_taken(golden.id)
+            if problem is not None:
+                taken[golden.id] = problem
+            elif golden.id not in known:
+                store.goldens.upsert(golden)  # another process may have added it meanwhile
+        if taken:
+            first = next(iter(taken.values()))
+            self.warnings.append(f"the evaluations of {pluralize(len(taken), 'golden')} are not stored: {first}")
+        return [each for each in evaluations_of(results, run_id) if each.golden_id not in taken]
 
 
 def list_shell_approvals(store: Store, today: date) -> list[StoredApproval]:
@@ -150,19 +173,6 @@ def list_shell_approvals(store: Store, today: date) -> list[StoredApproval]:
 def list_own(approvals: Sequence[StoredApproval], store: Store, repository: str | None) -> list[StoredApproval]:
     """Those that count in a repository: in a store of several repositories only those that name it."""
     return [each for each in approvals if not store.is_shared or each.provenance.repository == repository]
-
-
-def _evaluations(store: Store, results: ResultsDoc, run_id: str) -> list[GoldenEvaluation]:
-    """The run's evaluations of goldens. Goldens unknown to the store are added; others stay unchanged."""
-    if not any(each.get("golden") for suite in results["suites"] for each in suite["scenarios"]):
-        return []
-    from evalgate.application.documents.golden_documents import evaluations_of, goldens_of
-
-    known = set(store.goldens.ids())
-    for golden in goldens_of(results):
-        if golden.id not in known:
-            store.goldens.upsert(golden)  # another process may have added it meanwhile
-    return evaluations_of(results, run_id)
 
 
 def list_results(store: Store, branch: str | None) -> list[ResultsDoc]:

@@ -17,7 +17,8 @@ down_revision = None
 LATER = {
     "evalgate_approvals": ("covers", "repository"),
     "evalgate_runs": ("repository",),
-    "evalgate_run_scenarios": ("repository",),
+    **dict.fromkeys(("evalgate_run_scenarios", "evalgate_goldens"), ("repository",)),
+    **dict.fromkeys(("evalgate_regression_suites", "evalgate_feedback"), ("repository",)),
 }
 
 
