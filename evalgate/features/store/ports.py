@@ -124,9 +124,6 @@ class Evaluations(Protocol):
     def suites(self) -> Sequence[str]:
         """The names of all suites that have evaluations."""
 
-    def previous(self, golden_id: str, suite: str, before: datetime) -> GoldenEvaluation | None:
-        """The last evaluation of a golden in a suite before a moment."""
-
 
 class Feedbacks(Protocol):
     """Feedback from people, in the order it was given."""

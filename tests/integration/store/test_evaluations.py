@@ -101,20 +101,6 @@ def test_lists_by_golden_suite_status_and_trace(judged, evaluation):
     assert ids(judged.list(run_id="r1")) == []
 
 
-def test_the_previous_evaluation_is_the_last_one_before_of_the_same_golden_and_suite(judged, evaluation):
-    for name, golden, suite, hours in (
-        ("old", "refund", "refunds", -3),
-        ("last", "refund", "refunds", -1),
-        ("now", "refund", "refunds", 0),
-        ("elsewhere", "refund", "night", -0.5),
-        ("another", "other", "refunds", -0.5),
-    ):
-        judged.create(evaluation(golden, id=name, suite=suite, evaluated_at=NOON + timedelta(hours=hours)))
-
-    assert judged.previous("refund", "refunds", NOON).id == "last"
-    assert judged.previous("refund", "unheard", NOON) is None
-
-
 def test_every_regression_status_and_every_level_is_accepted(judged, evaluation):
     for status in REGRESSION_STATUSES:
         assert judged.create(evaluation(regression_status=status)).regression_status == status

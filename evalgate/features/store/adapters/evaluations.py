@@ -87,11 +87,6 @@ class EvaluationTable:
         with self._database.reading() as connection:
             return list(connection.scalars(query))
 
-    def previous(self, golden_id: str, suite: str, before: datetime) -> GoldenEvaluation | None:
-        """The last evaluation of a golden in a suite before a time."""
-        found = self.list(Page(1), golden_id=golden_id, suite=suite, until=before)
-        return found[0] if found else None
-
     def _select(self, page: Page, *where: ColumnElement[bool]) -> Sequence[GoldenEvaluation]:
         newest = (EVALUATIONS.c.evaluated_at.desc(), EVALUATIONS.c.id)
         query = paginate(select(EVALUATIONS).where(*where, *self._own).order_by(*newest), page)
