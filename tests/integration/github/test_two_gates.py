@@ -60,7 +60,7 @@ def test_the_second_gate_is_not_compared_with_the_suite_of_the_first(hub, act, a
     assert ["give each gate its own" in f"{each.annotations}" for each in pushed] == [False, True]
     next_run(hub, "success")
     first, second = (act(**gate) for gate in gates)
-    assert heading_of(first).startswith("## \u2705 ")
+    assert heading_of(first).startswith("## \u26aa ")
     assert heading_of(second).startswith("## \U0001f7e1 EvalGate passed, but suite ` ")
     assert f"the baseline judged ` {where} ` (` {suites[where]} `)" in second.summary
     assert (REMEDY in first.summary, REMEDY in second.summary) == (False, True)
@@ -81,7 +81,7 @@ def test_an_approval_of_the_own_suite_counts_where_the_other_has_its_name(hub, a
     failed = [each["digest"] for each in checks if each["outcome"] == "failed"]
     (workspace / "evalgate-approvals.yaml").write_text(APPROVAL.format(covers=failed))
     step = act(fail_on="below_threshold", approvals_from="head", **BY_FOLDER[1])
-    assert (step.exit_code, "approved" in heading_of(step)) == (0, True)
+    assert (step.exit_code, "covered by an approval" in heading_of(step)) == (0, True)
 
 
 @pytest.mark.parametrize("gates", [BY_CONFIG, BY_FOLDER], ids=["config", "folder"])
@@ -116,6 +116,7 @@ def test_what_a_pull_request_renames_is_compared_as_before(hub, act, add_suite, 
         (workspace / "packages/billing/evals/a.yaml").unlink()
         add_suite("invoices", "packages/billing/evals/b.yaml")
         step = act(**BY_FOLDER[0])
-    assert heading_of(step).startswith("## \u2705 ")
+    judged = {"suite": "\u2705", "folder": "\u26aa"}  # another name is another rule
+    assert heading_of(step).startswith(f"## {judged[moved]} ")
     assert ("compared as the same suite" in step.summary) == (moved == "suite")
     assert REMEDY not in step.summary
