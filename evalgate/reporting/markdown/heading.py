@@ -171,7 +171,9 @@ def _describe_unasked(document: ResultsDoc, escape: Callable[[str], str]) -> str
     """What does not do what users asked for, in the first baseline of a branch: nobody decided that it is right."""
     if not (document["baseline"] and document["baseline"].get("target")):
         return ""
-    scenarios = [each for suite in document["suites"] for each in suite["scenarios"] if each.get("unasked")]
+    from evalgate.reporting.text.behaviour_lines import list_unasked  # few runs are the first of a branch
+
+    scenarios = [each for suite in document["suites"] for each in suite["scenarios"] if list_unasked(each)]
     names = [escape(scenario_name(each["id"], each["variant"])) for each in scenarios[:MOST_UNASKED]]
     left = len(scenarios) - len(names)
     listed = join_words([*names, *([f"{left:,} more"] if left else [])])

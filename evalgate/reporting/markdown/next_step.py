@@ -185,16 +185,17 @@ def _describe_weaker_runs(document: ResultsDoc, weaker: Sequence[WeakeningDoc]) 
     """What becomes of later runs, and what else is to be done."""
     kinds, is_one = {each["kind"] for each in weaker}, len(weaker) == 1
     if kinds == {"check_removed"}:  # this run was judged with them, too
-        them, checks, passes = ("it", "check", "passes") if is_one else ("them", "checks", "pass")
-        return f"are judged without {them} (in this run the removed {checks} still {passes})", f"restore the {checks}"
+        them, checks = ("it", "check") if is_one else ("them", "checks")
+        return f"are judged without {them} (this run would pass with {them}, too)", f"restore the {checks}"
     if len(kinds) == 1 and (noun := REMOVALS.get(weaker[0]["kind"])):
         before = _describe_removed(document) if is_one else ""
         return f"no longer judge {f'it{before}' if is_one else 'them'}", f"restore the {noun}{'' if is_one else 's'}"
     if kinds <= ADDITIONS.keys():
-        names = list(dict.fromkeys(each["scenario"] for each in weaker if each["scenario"]))
-        who = escape_span(names[0]) if len(names) == 1 else "what they name"
+        if not is_one or not weaker[0]["scenario"]:
+            return "are not blocked by what is approved or in quarantine now", "remove what should not be"
+        failure = "the approved failure of " if kinds == {"approval_added"} else ""
         what = ADDITIONS[weaker[0]["kind"]].partition(" ")[2]
-        return f"are not blocked by {who}", f"remove {f'the {what}' if is_one else 'them'}"
+        return f"are not blocked by {failure}{escape_id(weaker[0]['scenario'])}", f"remove the {what}"
     return "are held to the weaker rules", "restore the rules"
 
 

@@ -748,7 +748,7 @@ CRASH = document(
         (OLD, f"\nTo record again: ` {RECORD} `\n"),
         (
             REMOVAL,
-            f"{INTENDED}merge, and later runs are judged without it (in this run the removed check still passes); else restore the check",
+            f"{INTENDED}merge, and later runs are judged without it (this run would pass with it, too); else restore the check",
         ),
         (
             document(same("a"), weakenings=[gone("check_removed", "a"), gone("threshold_lowered", "a")]),
