@@ -31,7 +31,7 @@ from evalgate.reporting.markdown.heading import (
     describe_other_recordings,
 )
 from evalgate.reporting.markdown.links import Links, RunPages
-from evalgate.reporting.markdown.next_step import describe_next_step
+from evalgate.reporting.markdown.next_step import describe_next_step, only_reads_unchecked
 from evalgate.reporting.markdown.scenario_rows import (
     build_changed_row,
     build_failure,
@@ -98,6 +98,7 @@ from evalgate.reporting.text.scenario_sections import (
     find_worst_outcome,
     has_failed_trials,
     is_known_failure,
+    list_scenarios,
 )
 from evalgate.reporting.text.sentences import DIFFERENCE_LIMIT, UNASKED_LIMIT, escape_sentence
 
@@ -522,6 +523,8 @@ def _describe_merging(document: ResultsDoc, heading: Heading) -> str:
         return "yes"
     if heading.sign == NOTHING_NEW:
         return "no, but no change of the agent was judged"
+    if heading.tone == "good" and any(map(only_reads_unchecked, list_scenarios(document))):
+        return "no, but look at what is new"
     return "no" if heading.tone == "good" else "no, but look before you merge"
 
 

@@ -33,7 +33,7 @@ from evalgate.reporting.text.changes import (
     iter_changes,
 )
 from evalgate.reporting.text.ruling_lines import REMOVALS, format_limit
-from evalgate.reporting.text.scenario_sections import find_failed_checks, list_grave_reasons
+from evalgate.reporting.text.scenario_sections import describe_more_failures, find_failed_checks, list_grave_reasons
 from evalgate.reporting.text.sentences import escape_like_names, unmark_parts
 from evalgate.reporting.text.wording import identify_reason, join_words, pluralize
 
@@ -125,7 +125,9 @@ def _name_shared_check(scenarios: Sequence[ScenarioDoc], escape: Callable[[str],
 def cut_sentence(sentence: str, escape: Callable[[str], str]) -> str:
     """A sentence of at most `MAX_REASON` characters for a heading, with its untrusted parts escaped."""
     if len(sentence) > MAX_REASON:
-        sentence = f"{sentence[:MAX_REASON].rpartition(' ')[0] or sentence[:MAX_REASON]} \u2026"
+        cut = sentence[:MAX_REASON].rpartition(" ")[0] or sentence[:MAX_REASON]
+        begun = cut.rfind(" (") if cut.rfind(" (") > cut.rfind(")") else len(cut)  # half of what stands in brackets
+        sentence = f"{cut[:begun]} \u2026"
     return escape_like_names(sentence, escape) if sentence else ""
 
 
@@ -322,7 +324,8 @@ def _describe_uncovered(document: ResultsDoc, changes: RunChanges, escape: Calla
         reason = mark_part(names)
     who = f"fails a check that the approval of {escape(approval['who'])} does not cover"
     name = " ".join(escape(each) for each in (bad.scenario["id"], bad.scenario["variant"]) if each)
-    return f"known failure {name} {who}: {cut_sentence(reason, escape)}"
+    share = describe_more_failures(bad.scenario)
+    return f"known failure {name} {who}{f',{share}' if share else ''}: {cut_sentence(reason, escape)}"
 
 
 def _describe_proposed(document: ResultsDoc) -> str:

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 QUARANTINED, APPROVED, NOT_ASKED = "quarantined", "approved", "not in fail_on"
 _FAILED_TRIALS, _DID_NOT_PASS = "with failed trials", "with checks that did not pass"
 _NOT_EVALUATED = "with checks that could not be evaluated"
-BUG, MOST_UNASKED = "internal", 3
+BUG, MOST_UNASKED, MEAN_SCORE = "internal", 3, "mean score "
 NO_REPORT = "no_report"
 """The code of an error in EvalGate's own code."""
 PASSED, NOTHING_NEW, ATTENTION, FAILED, INVALID = "\u2705", "\u26aa", "\U0001f7e1", "\u274c", "\u26d4"
@@ -168,10 +168,8 @@ def _add_other_branch(document: ResultsDoc, text: str, escape: Callable[[str], s
 
 
 def _describe_unasked(document: ResultsDoc, escape: Callable[[str], str]) -> str:
-    """What does not do what users asked for, in the first baseline of a branch: nobody decided that it is right."""
-    if not (document["baseline"] and document["baseline"].get("target")):
-        return ""
-    from evalgate.reporting.text.behaviour_lines import list_unasked  # few runs are the first of a branch
+    """What does not do what users asked for on the branch whose baseline this run is: there it is to be corrected."""
+    from evalgate.reporting.text.behaviour_lines import list_unasked  # few runs are a baseline
 
     scenarios = [each for suite in document["suites"] for each in suite["scenarios"] if list_unasked(each)]
     names = [escape(scenario_name(each["id"], each["variant"])) for each in scenarios[:MOST_UNASKED]]
@@ -279,7 +277,8 @@ def _build_passed(document: ResultsDoc, summary: SummaryDoc, escape: Callable[[s
     passed = _describe_all_passed(document, summary["scenarios"], escape)
     if off and not is_off(document):
         return Heading(ATTENTION, f"passed, but {'; '.join([*duplicates, passed])}")
-    return Heading(PASSED, "; ".join([f"passed: {passed}", *duplicates]))
+    first = ["nothing to compare with yet"] if document["baseline"] and document["baseline"]["status"] == "none" else []
+    return Heading(PASSED, "; ".join([f"passed: {passed}", *first, *duplicates]))
 
 
 def _build_passed_comparison(document: ResultsDoc, summary: SummaryDoc, escape: Callable[[str], str]) -> Heading:
@@ -420,6 +419,6 @@ def _describe_flawed(found: Sequence[ScenarioDoc], flaw: str, escape: Callable[[
     name, rule = escape(scenario_name(found[0]["id"], found[0]["variant"])), describe_pass_rule(found[0])
     if verb and (reason := find_shared_reason(found, escape)):
         return f"{name}{verb}{describe_fewer_passes(found[0])}: {reason}"
-    if rule.startswith("score "):
-        rule = f"score {score(found[0]['score'])}, {rule.removeprefix('score ')}"
+    if rule.startswith(MEAN_SCORE):
+        rule = f"{MEAN_SCORE}{score(found[0]['score'])}, {rule.removeprefix(MEAN_SCORE)}"
     return f"{name}{verb}{describe_fewer_passes(found[0])} ({rule})" if rule else f"{name} {flaw}"

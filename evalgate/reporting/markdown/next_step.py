@@ -78,7 +78,7 @@ def _describe_unreachable(document: ResultsDoc) -> NextStep:
     return NextStep(
         "To compare:",
         "correct what the warning names, by a push to this pull request if it is the workflow; if GitHub is down,"
-        " run again. It blocks, as a scenario that broke would not be seen",
+        " run again. It blocks, as the policy asks for a comparison",
     )
 
 
@@ -103,7 +103,7 @@ def _describe_merge(document: ResultsDoc, links: Links) -> NextStep:
 
 def _describe_new(document: ResultsDoc) -> NextStep:
     """What to look at in new scenarios that only look things up and of which no call is checked, else in old traces."""
-    found = [each for each in list_scenarios(document) if _only_reads(each)]
+    found = [each for each in list_scenarios(document) if only_reads_unchecked(each)]
     if not found:
         return _describe_new_recordings(document)
     one = len(found) == 1
@@ -112,7 +112,8 @@ def _describe_new(document: ResultsDoc) -> NextStep:
     return NextStep(f"If {who} should change something:", f"add a check of that to {them}, as {what} things up only")
 
 
-def _only_reads(scenario: ScenarioDoc) -> bool:
+def only_reads_unchecked(scenario: ScenarioDoc) -> bool:
+    """Whether a new scenario that passes looks things up only, and no check looks at its calls."""
     example = scenario["change"].get("example") if scenario["change"] else None
     return example is not None and example.reads_only and find_unchecked(scenario)[1]
 
@@ -178,7 +179,7 @@ def _describe_removed(document: ResultsDoc) -> str:
     """Whether the only scenario that was removed passed in the baseline; empty if it is not the only one."""
     removed = document["removed"]
     passed = "passed" if removed and removed[0]["verdict"] == "PASS" else "did not pass"
-    return f", which {passed} in the baseline" if len(removed) == 1 else ""
+    return f" (it {passed} in the baseline)" if len(removed) == 1 else ""
 
 
 def _describe_weaker_runs(document: ResultsDoc, weaker: Sequence[WeakeningDoc]) -> tuple[str, str]:

@@ -237,7 +237,7 @@ def describe_later_reports(document: ResultsDoc) -> str:
     if not any(are_kept):
         return "later reports do not mention it"
     what = "it" if all(are_kept) else "what was not asked for"
-    return f'later reports repeat {what} as "not as asked", without another warning'
+    return f'later reports mention {what} as "not as asked" and may be green'
 
 
 MOST_CALLS, MAX_CALL, MAX_ANSWER = 5, 100, 300

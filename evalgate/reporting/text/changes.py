@@ -15,8 +15,8 @@ from evalgate.reporting.text.scenario_sections import (
     OTHER,
     WORSE,
     describe_more_failures,
+    describe_new,
     describe_share,
-    describe_unchecked,
     fails_in_more_trials,
     is_certain,
     is_known_failure,
@@ -341,7 +341,7 @@ def _name_scenario(each: ScenarioChange) -> ScenarioName:
     if each.words is FAILS_MORE:
         share = describe_more_failures(each.scenario)
     elif each.words is ADDED:
-        share = describe_unchecked(each.scenario)
+        share = describe_new(each.scenario)
     return ScenarioName(each.scenario["id"], each.scenario["variant"], share)
 
 

@@ -22,6 +22,7 @@ from evalgate.models.run.golden import is_unjudged_dimension
 from evalgate.models.run.run import FAILED_OUTCOMES, HARD_FAILS, HOLDS_NOT, NOT_EVALUATED, RUN_FAILED, UNWANTED
 from evalgate.models.run.trials import TrialDocs
 from evalgate.reporting.text.ruling_lines import find_approved_keys
+from evalgate.reporting.text.trajectory_lines import NO_EFFECT
 from evalgate.reporting.text.wording import MOST_READ, join_words, list_reasons
 
 if TYPE_CHECKING:
@@ -108,10 +109,12 @@ def describe_checks(scenario: ScenarioDoc) -> str:
     return listed and f"checked by {listed}{f'; {unchecked}' if unchecked else ''}"
 
 
-def describe_unchecked(scenario: ScenarioDoc) -> str:
-    """` (no tool call is checked)`, or the like; empty if its checks may look at all that it does."""
+def describe_new(scenario: ScenarioDoc) -> str:
+    """` (only look-ups, no tool call is checked)`, or the like; empty if its checks may look at all that it does."""
     unchecked = _UNCHECKED[find_unchecked(scenario)]
-    return f" ({unchecked})" if unchecked else ""
+    example = scenario["change"].get("example") if scenario["change"] else None
+    reads = [NO_EFFECT] if unchecked and example is not None and example.reads_only and example.calls else []
+    return f" ({', '.join([*reads, unchecked])})" if unchecked else ""
 
 
 _TEXTS, _CALLS = frozenset({"outputs", "similarity", "texts"}), re.compile(r"calls\.|skills\.checks|state")
@@ -517,7 +520,7 @@ def describe_pass_rule(scenario: ScenarioDoc) -> str:
         return RULE_OF_ALL if needed == scenario["n"] else f"at least {needed} must pass"
     if scenario["verdict"] == "HARD_FAIL":  # documents of earlier versions have a pass rate in the reason only
         return "" if _UNMET_RULE.search(scenario["reason"] or "") else RULE_OF_ALL
-    return f"score {scenario['threshold']:g} is enough" if scenario["verdict"] == "PASS" else ""
+    return f"mean score {scenario['threshold']:g} is enough" if scenario["verdict"] == "PASS" else ""
 
 
 def count_trials(scenario: ScenarioDoc, noun: str = "") -> str:

@@ -66,7 +66,7 @@ PUBLISHING = "a workflow with `mode: publish` can post it (examples/workflows/fo
 def test_a_forks_token_is_tried_only_if_asked_to(hub, act, mode, attempts, reason):
     step = act(pr=8, token="ghs_readonly", comment=mode, check_run="true")
     refused = f"{NO_ACCESS}: " if attempts else ""
-    verdict = "" if attempts else "EvalGate passed: the only scenario passes; "
+    verdict = "" if attempts else "EvalGate passed: the only scenario passes; nothing to compare with yet; "
     assert messages(step) == [
         ("notice", f"{verdict}no comment: {refused}{reason}; {LEFT}; {PUBLISHING}"),
         ("notice", f"no check run: {refused}{reason}; {STAYS_PENDING}"),

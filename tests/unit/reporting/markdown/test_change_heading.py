@@ -551,7 +551,7 @@ def test_a_removed_scenario_has_a_place_and_a_smaller_number_that_passed():
     assert "[!WARNING]" not in text
     assert "**Passed** 1 of 1 (\u22121)" in text
     assert (
-        f"{INTENDED}merge, and later runs no longer judge it, which passed in the baseline; else restore the scenario (at ` s.yaml:1 `)\n"
+        f"{INTENDED}merge, and later runs no longer judge it (it passed in the baseline); else restore the scenario (at ` s.yaml:1 `)\n"
         in text
     )
 

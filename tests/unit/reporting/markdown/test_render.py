@@ -289,7 +289,7 @@ def test_heading__checks_lacked_evidence__are_not_counted_as_failed():
     )
     document = results([a_suite("s", [lacking, failed, a_scenario("c")])])
     counts = "1 with failed trials, 1 with checks that could not be evaluated"
-    named = "` b ` in 1 of 2 trials (score 1.00, 0.8 is enough), ` a ` with checks that could not be evaluated"
+    named = "` b ` in 1 of 2 trials (mean score 1.00, 0.8 is enough), ` a ` with checks that could not be evaluated"
     assert heading(document).endswith(f"all 3 scenarios pass, {named}")
     assert f"<summary>Passing (3), {counts}</summary>" in comment(document)
     assert heading(results([a_suite("s", [lacking])])).endswith(
@@ -663,7 +663,7 @@ def test_comment__passing_scenarios_with_failures__show_them_first_and_named():
     assert "<summary>Passing (8), 1 with failed trials, 6 with checks that did not pass</summary>" in text
     rows = [line for line in text.split("\n") if "PASS" in line and line.startswith("|")]
     assert rows == [
-        "| ` shaky ` | \u2705\u00a0PASS\u00a01/3\u00a0trials, score 0.8 is enough | 0.90 | ` in time ` (2 of 3 trials): it took 9 s |",
+        "| ` shaky ` | \u2705\u00a0PASS\u00a01/3\u00a0trials, mean score 0.8 is enough | 0.90 | ` in time ` (2 of 3 trials): it took 9 s |",
         "| ` slow0 ` and 5 more | \u2705\u00a0PASS | 0.80 | ` in time `: it took 9 s |",
     ]
     assert "\n\u2705\u00a0PASS, score 1.00: ` fine `\n" in text

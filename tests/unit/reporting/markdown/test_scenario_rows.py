@@ -177,7 +177,7 @@ def test_hostile_traces_stay_in_code(text):
         ("HARD_FAIL", "pph", {"passes_needed": 2}, "all must pass"),  # a check that is always required
         ("PASS", "ppf", {"passes_needed": 2}, "at least 2 must pass"),
         ("PARTIAL", "ppf", {"passes_needed": 3}, "all must pass"),
-        ("PASS", "ppf", {}, "score 0.8 is enough"),
+        ("PASS", "ppf", {}, "mean score 0.8 is enough"),
         ("PARTIAL", "ppf", {}, ""),  # its reason says which score is too low
         ("HARD_FAIL", "hhh", {}, ""),
         ("PASS", "ppp", {"passes_needed": 2}, ""),

@@ -347,7 +347,7 @@ def test_table__scenario_that_passes_with_failed_trials__shows_them_dimmed():
     trials = [a_trial(0), a_trial(1), a_trial(2, "failed"), a_trial(3, "failed")]
     document = results([a_suite("s", [a_scenario("fine"), a_scenario("shaky", trials=trials)])])
     assert render_table(document).split("\n")[:4] == [
-        "PASS          shaky  1.00 2/4, score 0.8 is enough",
+        "PASS          shaky  1.00 2/4, mean score 0.8 is enough",
         "    2 of 4 trials failed; check (2 of 4 trials): response.content lacks 'refund'",
         "PASS          fine   1.00",
         "",
@@ -360,7 +360,7 @@ def test_table__many_scenarios_that_pass_with_failed_trials__are_a_row_each_and_
     flawed = [a_scenario(f"s{at}", trials=[a_trial(0), a_trial(1, "failed", assertions=[bad[at]])]) for at in range(8)]
     document = results([a_suite("s", [*flawed, a_scenario("fine")])])
     lines = render_table(document).split("\n")
-    assert lines[:2] == [f"PASS          s{each}    1.00 1/2, score 0.8 is enough" for each in range(2)]
+    assert lines[:2] == [f"PASS          s{each}    1.00 1/2, mean score 0.8 is enough" for each in range(2)]
     assert lines[9] == "8 of 9 passing scenarios have failed trials or checks: `evalgate explain ID` shows why"
     assert "reason" not in "".join(lines)
     assert "reason 7" in render_table(document, verbosity="verbose")

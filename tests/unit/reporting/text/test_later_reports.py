@@ -13,8 +13,8 @@ OTHER = BehaviourDifference("calls", "calls that change something", "a", "b", 3,
 TOOLS = BehaviourDifference("tools", "tool definitions", "", "", 3, 3)
 FOUND = UnaskedArgument("refund", "order_id", "B2002", "A1001", 3, 3)
 KEPT = UnaskedArgument("refund", "order_id", "C3003", "A1001", 3, 3, "abc1234")
-ALL, NONE = 'later reports repeat it as "not as asked", without another warning', "later reports do not mention it"
-SOME = 'later reports repeat what was not asked for as "not as asked", without another warning'
+ALL, NONE = 'later reports mention it as "not as asked" and may be green', "later reports do not mention it"
+SOME = 'later reports mention what was not asked for as "not as asked" and may be green'
 
 
 def document(*scenarios):
