@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from evalgate.reporting.text.scenario_sections import ScenarioSections
 
 INTENDED = "If this is intended:"
+_LIMIT = " (a `limit` in it allows less)"
 _DECIDE = "Decide which answer is right. If the old one: fix the agent and record again. If the new one:"
 _ASK_FOR_MODEL = ", or the model, by which it is priced"
 
@@ -234,7 +235,8 @@ def _describe_case(document: ResultsDoc, scenarios: ScenarioSections, *, merges:
     who = f"{escape_id(scenario_name(only['id'], only['variant']))} fails" if only else "The known failures fail"
     them, cause = "it" if only else "them", f"{who} {where} too, so this change is not the cause."
     if _are_all_proposed(document):
-        return f"{cause} If you agree with the approval:"
+        has_limits = all(each["limit"] for each in document["approvals"] if each["status"] == "proposed")
+        return f"{cause} If you agree with the approval{'' if has_limits else _LIMIT}:"
     there = f"{them} there, then update this branch and record again; or" if merges else f"{them}, or"
     return f"{cause} Fix {there}"
 
