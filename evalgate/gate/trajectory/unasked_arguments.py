@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from evalgate.gate.trajectory.behaviour import split_path
 from evalgate.models.comparison.behaviour import UnaskedArgument
-from evalgate.models.run.run import StoredTrial
+from evalgate.models.run.run import NEGATED, StoredTrial
 from evalgate.scoring.wording import is_as_asked
 
 if TYPE_CHECKING:
@@ -32,8 +32,6 @@ UNKNOWN = "\u2026"
 """Stands for a value that is not compared, which no call passes."""
 _COMMIT = re.compile("[0-9a-f]{7,64}")
 _OCCURRENCE = re.compile(r"(?: \(call \d+ of it\))?\.")
-NEGATED = "not: "
-"""Begins the name of a check that must not hold."""
 
 
 def find_asked(found: FoundDifference, trials: Trials, known: Iterable[UnaskedArgument]) -> str | UnsetType:

@@ -126,8 +126,9 @@ def cut_sentence(sentence: str, escape: Callable[[str], str]) -> str:
     """A sentence of at most `MAX_REASON` characters for a heading, with its untrusted parts escaped."""
     if len(sentence) > MAX_REASON:
         cut = sentence[:MAX_REASON].rpartition(" ")[0] or sentence[:MAX_REASON]
-        begun = cut.rfind(" (") if cut.rfind(" (") > cut.rfind(")") else len(cut)  # half of what stands in brackets
-        sentence = f"{cut[:begun]} \u2026"
+        begun = cut.rfind(" (")  # of what stands in brackets not half, unless that is most of it
+        is_half = begun > max(cut.rfind(")"), MAX_REASON // 2)
+        sentence = f"{cut[:begun] if is_half else cut} \u2026"
     return escape_like_names(sentence, escape) if sentence else ""
 
 
@@ -199,7 +200,7 @@ def describe_failed_comparison(document: ResultsDoc, causes: Sequence[str], esca
     new = [each for each in blocking if each.words is not KNOWN_FAILURE]
     good, growth = changes.describe(escape, _list_good(document, changes), is_named=bool(bad)), list_growth(document)
     is_alone = len(bad) == len(changes.describe(escape, BAD))  # else it would not be clear of what it is the reason
-    uncovered = _describe_uncovered(document, changes, escape) if describes_uncovered(document) else ""
+    uncovered = _describe_uncovered(document, escape)
     reason = "" if uncovered or not is_alone else describe_reason(changes, escape)
     phrases = uncovered or join_words(bad if reason else [*bad, *good])
     text = "; ".join([phrases or describe_no_change(document, changes, escape), *([] if reason else growth)])
@@ -309,14 +310,26 @@ def split_void(approval: ApprovalDoc) -> tuple[str, str]:
 
 
 def describes_uncovered(document: ResultsDoc) -> bool:
-    """Whether the only thing that blocks is a scenario that fails checks which its one approval does not cover."""
-    void, blocking = find_void_approvals(document), list(_iter_blocking(document))
-    return len(void) == 1 and bool(split_void(void[0])[1]) and len(blocking) == len(count_changes(document).bad) == 1
+    """Whether one scenario is all that blocks and is to be looked at, and an approval does not cover it."""
+    return _find_uncovered(document) is not None
 
 
-def _describe_uncovered(document: ResultsDoc, changes: RunChanges, escape: Callable[[str], str]) -> str:
-    """What the one scenario fails by, after the approval that does not cover it."""
-    (approval,), (bad,) = find_void_approvals(document), changes.bad
+def _find_uncovered(document: ResultsDoc) -> tuple[ApprovalDoc, ScenarioChange] | None:
+    """The one approval that does not cover checks of the one scenario that blocks and is bad; None if there is more."""
+    void = find_void_approvals(document)
+    if len(void) != 1 or not split_void(void[0])[1]:
+        return None
+    blocking, bad = list(_iter_blocking(document)), count_changes(document).bad
+    is_one = len(blocking) == len(bad) == 1 and blocking[0].key == bad[0].key
+    return (void[0], bad[0]) if is_one else None
+
+
+def _describe_uncovered(document: ResultsDoc, escape: Callable[[str], str]) -> str:
+    """What the one scenario fails by, after the approval that does not cover it; empty if there is none."""
+    found = _find_uncovered(document)
+    if found is None:
+        return ""
+    approval, bad = found
     names = split_void(approval)[1]
     checks = find_failed_checks(bad.scenario)
     reason = next((each.first.reason for each in checks if each.name == names), "")
@@ -325,7 +338,8 @@ def _describe_uncovered(document: ResultsDoc, changes: RunChanges, escape: Calla
     who = f"fails a check that the approval of {escape(approval['who'])} does not cover"
     name = " ".join(escape(each) for each in (bad.scenario["id"], bad.scenario["variant"]) if each)
     share = describe_more_failures(bad.scenario)
-    return f"known failure {name} {who}{f',{share}' if share else ''}: {cut_sentence(reason, escape)}"
+    noun = bad.words.noun or "scenario"
+    return f"{noun} {name} {who}{f',{share}' if share else ''}: {cut_sentence(reason, escape)}"
 
 
 def _describe_proposed(document: ResultsDoc) -> str:

@@ -329,7 +329,7 @@ class Report(Struct, frozen=True, eq=False):
     dimensions: Rows[DimensionRow]  # of goldens, in their fixed order
     goldens: Rows[GoldenRow]  # all in a summary, else those that fail or changed; degraded ones first
     other_changes: Rows[ScenarioRow]  # fixed, improved, new, removed, inconclusive
-    new_open: bool  # whether these are shown unfolded: a trial of each new one is
+    new_open: bool  # whether these are shown unfolded: a trial of each new one is, or few pass less often
     new_left: int  # new ones of which no trial is shown, though it is of others
     differences: Rows[str]  # what passing scenarios do otherwise than in the baseline
     prompts: Rows[PromptSection]  # changed system prompts whose text both sides keep

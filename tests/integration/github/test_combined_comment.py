@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from evalgate.adapters.http import RequestDeadline
 from evalgate.application.action.combined_comment import Leg, merge_section, read_sections
+from evalgate.reporting.markdown.heading import NOTHING_NEW, PASSED
 
 NAMES = ("a", "b", "c", "d", "e", "f")
 KEY = "evalgate.yml/gate"
@@ -75,6 +76,13 @@ def test_the_legs_of_an_older_run_go_and_with_them_one_that_is_gone():
 
 
 LAST_RUN = "**The previous run of this pull request** "
+
+
+def test_only_if_no_leg_judged_a_new_trace_the_heading_says_so():
+    old = {name: report(name).replace(PASSED, NOTHING_NEW) for name in "ab"}
+    comment = merge_section(leg("b"), old["b"], [merge_section(leg("a"), old["a"], [])])
+    assert comment.split("\n")[1].startswith(f"## {NOTHING_NEW} EvalGate ")
+    assert write(comment, leg("c")).split("\n")[1].startswith(f"## {PASSED} EvalGate ")
 
 
 def find_last_run(comment):

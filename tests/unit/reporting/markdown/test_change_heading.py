@@ -294,6 +294,23 @@ def test_what_a_person_decided_before_is_green_and_what_was_not_compared_is_not(
     assert build_heading(found).sign == sign
 
 
+def test_an_approval_that_does_not_cover_a_failure_is_named_at_no_other_scenario():
+    void = not_counted("void", "more failures than approved: check")
+    other = moved("b", "broken", "HARD_FAIL", quarantined=True)
+    found = document(known("a"), other, verdict="fail", blocking="a", approvals=void)
+    assert "b fails a check" not in build_heading(found).text
+    assert "the approval of ann does not cover check" in build_heading(found).text
+
+
+def test_what_an_approval_does_not_cover_is_no_known_failure_if_it_passed_before():
+    void = not_counted("void", "more failures than approved: check")
+    broke = moved("a", "broken", "HARD_FAIL")
+    found = document(broke, verdict="fail", blocking="a", approvals=void)
+    assert build_heading(found).text.startswith(
+        "failed: scenario a fails a check that the approval of ann does not cover"
+    )
+
+
 def test_a_scenario_that_passes_less_often_comes_before_what_did_not_change():
     reason = "passed 4 of 4 before, 3 of 4 now: record at least 15 trials on each side to be sure"
     trials = [a_trial(0, "failed"), *(a_trial(number, "passed") for number in (1, 2, 3))]
